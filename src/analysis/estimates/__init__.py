@@ -1,0 +1,1 @@
+"""Numbers with intervals: pure functions, arrays in, Estimate out; one assumption a module."""

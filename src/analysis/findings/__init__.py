@@ -1,0 +1,1 @@
+"""One module a question: the store in, Estimates and the sentence that states the answer out."""

@@ -1,0 +1,1 @@
+"""Run the notebooks, make the pages, swap the finished report in."""

@@ -1,0 +1,40 @@
+"""What a reader hands over: rows for the store's tables, and what it did not understand."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsed:
+    """A line that looks like one we know but does not parse.
+
+    `line` is the 1-based line of the (decompressed, decoded) file, `what` names what it seemed to be ("boot line:
+    pool", "metric sample"), `text` is the line itself; readers cut it to 400 characters.
+    """
+
+    line: int
+    what: str
+    text: str
+
+
+@dataclass(slots=True)
+class Reading:
+    """Everything one file yielded.
+
+    `kind` is metrics, boot_log, requests, host, config or other; `format` is the reader's name for the exact shape
+    ("prometheus-text", "vllm-bench-serve", ...). `tables` maps a table of store/schema.sql to rows with its column
+    names, without the column `file`, which the loader fills in. `message` is set when the file was read in part only,
+    and says what was left and what to do.
+    """
+
+    kind: str
+    format: str
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    unparsed: list[Unparsed] = field(default_factory=list)
+    message: str | None = None
+
+    def add(self, table: str, **row: Any) -> None:
+        """Append one row to a table."""
+        self.tables.setdefault(table, []).append(row)
