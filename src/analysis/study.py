@@ -24,7 +24,7 @@ def find(data: str | Path) -> Path:
     Raises NoSuchStudyError, which lists the studies there are.
     """
     given = Path(data).expanduser()
-    for folder in (given, paths.DATA / given):
+    for folder in (given, paths.DATA / given, paths.ROOT / given):  # the last: a notebook's kernel runs elsewhere
         if str(data) and folder.is_dir():
             return folder.resolve()
     there = ", ".join(sorted(f"{p.name}/" for p in paths.DATA.glob("*") if p.is_dir())) or "none"
