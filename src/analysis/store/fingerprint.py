@@ -35,7 +35,9 @@ def code() -> str:
 def store(connection: duckdb.DuckDBPyConnection, data: Path, digest: str) -> None:
     """Keep in the store being built where its data are and their digest."""
     connection.execute("create table provenance (key varchar primary key, value varchar not null)")
-    connection.execute("insert into provenance values ('data', $data), ('fingerprint', $digest)", {"data": str(data), "digest": digest})
+    connection.execute(
+        "insert into provenance values ('data', $data), ('fingerprint', $digest)", {"data": str(data), "digest": digest}
+    )
 
 
 def is_current(database: Path, data: Path) -> bool:
