@@ -121,7 +121,9 @@ class _Bounded(io.RawIOBase):
         try:
             data = self._source.read(min(len(buffer), self._left + 1))
         except _DAMAGE as error:
-            self._file.trouble(f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing")
+            self._file.trouble(
+                f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing"
+            )
             return 0
         if len(data) > self._left:
             self._file.trouble("larger than may be read (a decompression bomb?); the rest was left, split the file")

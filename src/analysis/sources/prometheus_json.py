@@ -14,7 +14,9 @@ MAX_JSON_BYTES = 128 << 20
 """Largest answer read (about 1 GB of memory while it is parsed)."""
 
 _RESULT = re.compile(r'"resultType"\s*:\s*"(?:matrix|vector|scalar|string)"')
-_SERIES = re.compile(r'^\s*(?:\[|\{\s*"status"\s*:\s*"success"\s*,\s*"data"\s*:\s*\{\s*"result"\s*:\s*\[)\s*\{\s*"metric"\s*:\s*\{')
+_SERIES = re.compile(
+    r'^\s*(?:\[|\{\s*"status"\s*:\s*"success"\s*,\s*"data"\s*:\s*\{\s*"result"\s*:\s*\[)\s*\{\s*"metric"\s*:\s*\{'
+)
 
 
 def recognise(head: str, name: str) -> bool:

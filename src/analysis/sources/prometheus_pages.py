@@ -72,7 +72,11 @@ class Samples:
 
     def _page_of_sample(self) -> tuple[list[tuple[int, int, float | None]], np.ndarray]:
         """The pages' keys (block, instance, time stamp or None) and each sample's page."""
-        block, series, at_s = np.frombuffer(self.block, "i4"), np.frombuffer(self.series, "i4"), np.frombuffer(self.at_s)
+        block, series, at_s = (
+            np.frombuffer(self.block, "i4"),
+            np.frombuffer(self.series, "i4"),
+            np.frombuffer(self.at_s),
+        )
         instances = {name: i for i, name in enumerate(sorted({s.instance for s in self.numbers}))}
         instance = np.array([instances[s.instance] for s in self.numbers], "i4")[series]
         frame = pl.DataFrame({"block": block, "instance": instance, "at": at_s, "series": series})
@@ -89,7 +93,9 @@ class Samples:
             .select("block", "instance", "key", "at")
         )
         keys = pages.unique().sort("block", "instance", "at", nulls_last=False).with_row_index("page")
-        page = pages.join(keys, on=["block", "instance", "key", "at"], how="left", nulls_equal=True, maintain_order="left")
+        page = pages.join(
+            keys, on=["block", "instance", "key", "at"], how="left", nulls_equal=True, maintain_order="left"
+        )
         return list(keys.select("block", "instance", "at").iter_rows()), page["page"].to_numpy()
 
     def _process_starts(self, page: np.ndarray, pages: int) -> list[float | None]:
@@ -165,4 +171,3 @@ def _unix(match: re.Match[str]) -> float | None:
     except ValueError:
         return None
     return at.timestamp() + float(f"0.{fraction or 0}")
-

@@ -13,7 +13,9 @@ from analysis.sources.reading import Reading, Unparsed
 MAX_JSON_PAGE_BYTES = 64 << 20
 """Largest page that comes as one JSON string (it is held in memory whole)."""
 
-_TYPE = re.compile(r"#[ \t]*(?:TYPE[ \t]+\S+[ \t]+(?:counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\b|HELP[ \t]+\S)")
+_TYPE = re.compile(
+    r"#[ \t]*(?:TYPE[ \t]+\S+[ \t]+(?:counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\b|HELP[ \t]+\S)"
+)
 _DECLARED = re.compile(r"#[ \t]*(TYPE|HELP|UNIT)[ \t]+(\S+)")
 _SCRAPED_AT = re.compile(r"#[ \t]*scraped_at\b(.*)", re.I)
 _TELLING = re.compile(r"[a-zA-Z0-9_]:[a-z]|\{")
@@ -73,7 +75,9 @@ def _json_lines(file: SourceFile) -> Iterator[tuple[int, str]]:
     try:
         page = json.loads(text)
     except (ValueError, RecursionError):
-        raise UnreadableFileError(f"{file.path}: a metric page in a JSON string that is cut off; fetch it again") from None
+        raise UnreadableFileError(
+            f"{file.path}: a metric page in a JSON string that is cut off; fetch it again"
+        ) from None
     for number, line in enumerate(page.splitlines(keepends=True), 1):
         yield number, line
 
