@@ -3,7 +3,7 @@
 
 -- one row per file found in the study directory
 create table files (
-    file varchar primary key, kind varchar not null, format varchar, size_bytes bigint, modified_at_s double,
+    file varchar primary key, kind varchar not null, format varchar, size_bytes bigint, modified_at_s double, sha256 varchar,
     status varchar not null,          -- read | partial | unreadable | unrecognised | skipped
     message varchar                   -- one sentence: why, and what to do
 );

@@ -1,0 +1,48 @@
+"""Which reader takes a file: asked in this order, by content, never by place."""
+
+from importlib import import_module
+from typing import Protocol
+
+from analysis.sources.files import SourceFile
+from analysis.sources.reading import Reading
+
+# JSON names itself by its keys, metric pages by their grammar; a log is what has a known line, so it comes last.
+ORDER = (
+    "study_toml",
+    "prometheus_json",
+    "requests_vllm",
+    "requests_guidellm",
+    "requests_aiperf",
+    "requests_inference_perf",
+    "requests_llmperf",
+    "requests_trace",
+    "requests_sse",
+    "host",
+    "prometheus_text",
+    "boot_log",
+)
+
+
+class Reader(Protocol):
+    """A module of this room that reads one family of formats."""
+
+    @staticmethod
+    def recognise(head: str, name: str) -> bool:
+        """Whether a file is of this family: `head` is its first 64 KiB, decoded; `name` its path in the study."""
+        ...
+
+    @staticmethod
+    def read(file: SourceFile) -> Reading:
+        """The rows of the file. Raises UnreadableFileError with one sentence when nothing can be read."""
+        ...
+
+
+def readers() -> list[Reader]:
+    """The reader modules, in the order in which they are asked."""
+    return [import_module(f"analysis.sources.{name}") for name in ORDER]  # type: ignore[misc]
+
+
+def reader_of(file: SourceFile) -> Reader | None:
+    """The first reader that recognises the file, or None."""
+    head = file.head()
+    return next((reader for reader in readers() if reader.recognise(head, file.path)), None)

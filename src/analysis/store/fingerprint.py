@@ -1,0 +1,57 @@
+"""Whether a store still says what its study directory says: the inputs and the code that read them, as one digest."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import duckdb
+
+from analysis import paths
+from analysis.sources.files import walk
+
+
+def of(data: Path) -> str:
+    """Digest of the names, sizes and modification times of a study's files, and of the code that reads them."""
+    digest = hashlib.sha256(code().encode())
+    files, skipped = walk(data)
+    for file in files:
+        digest.update(f"{file.path}\0{file.size}\0{file.absolute.stat().st_mtime_ns}\0".encode())
+    for name, why in skipped:
+        digest.update(f"{name}\0{why}\0".encode())
+    return digest.hexdigest()
+
+
+@cache
+def code() -> str:
+    """Digest of the package's readers, tables, schema and views: an edited table makes every store stale."""
+    digest = hashlib.sha256()
+    for room in ("sources", "engines", "store"):
+        for file in sorted((paths.PACKAGE / room).rglob("*")):
+            if file.suffix in (".py", ".sql", ".toml"):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def store(connection: duckdb.DuckDBPyConnection, data: Path, digest: str) -> None:
+    """Keep in the store being built where its data are and their digest."""
+    connection.execute("create table provenance (key varchar primary key, value varchar not null)")
+    connection.execute(
+        "insert into provenance values ('data', $data), ('fingerprint', $digest)", {"data": str(data), "digest": digest}
+    )
+
+
+def is_current(database: Path, data: Path) -> bool:
+    """Whether the store at `database` was built from what `data` holds now. A damaged store is not current."""
+    if not database.exists():
+        return False
+    try:
+        with duckdb.connect(str(database), read_only=True) as connection:
+            rows = connection.sql("select value from provenance where key = 'fingerprint'").fetchall()
+    except duckdb.Error:
+        return False
+    return rows == [(of(data),)]
+
+
+def short(path: Path) -> str:
+    """Eight hexadecimal digits that stand for a folder's place."""
+    return hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]

@@ -1,0 +1,89 @@
+"""The analyst's handle on one study: `Study("vllm-cpu").sql("select * from boots")`."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from analysis import paths
+from analysis.estimates.estimate import Estimate
+from analysis.store import fingerprint
+from analysis.store.load import Progress, load
+
+
+class NoSuchStudyError(Exception):
+    """A study that is not there: the message lists the studies there are."""
+
+
+def find(data: str | Path) -> Path:
+    """The study directory that `data` names: a path, or a name below data/; a trailing slash is fine.
+
+    Raises NoSuchStudyError, which lists the studies there are.
+    """
+    given = Path(data).expanduser()
+    for folder in (given, paths.DATA / given, paths.ROOT / given):  # the last: a notebook's kernel runs elsewhere
+        if str(data) and folder.is_dir():
+            return folder.resolve()
+    there = ", ".join(sorted(f"{p.name}/" for p in paths.DATA.glob("*") if p.is_dir())) or "none"
+    what = "is a file, not a folder" if given.is_file() else "is not there"
+    raise NoSuchStudyError(
+        f"DATA={data or '(empty)'} {what}. Studies below data/: {there}. "
+        "DATA is one of these names, or the path of a folder with metric pages and logs."
+    )
+
+
+def database_of(data: Path) -> Path:
+    """Where the DuckDB file of a study directory lies; folders of one name elsewhere do not share it."""
+    return paths.STORES / f"{data.name}-{fingerprint.short(data)}.duckdb"
+
+
+class Study:
+    """One study directory and its store, read in when the store is missing or older than the files.
+
+    `data` is a path or a name below data/. `out` is the folder that figures, tables and results are written to; without
+    it nothing is written but the store. Use as it is in a notebook; the connection is read-only.
+    """
+
+    def __init__(self, data: str | Path, out: str | Path | None = None, progress: Progress | None = None) -> None:
+        self.data = find(data)
+        self.name = self.data.name
+        self.out = Path(out) if out else None
+        self.database = database_of(self.data)
+        if not fingerprint.is_current(self.database, self.data):
+            load(self.data, self.database, progress)
+        self.connection = duckdb.connect(str(self.database), read_only=True)
+        self.estimates: list[Estimate] = []
+        self.takeaways: list[dict[str, Any]] = []
+
+    def sql(self, query: str, /, **parameters: Any) -> pl.DataFrame:
+        """The rows of a query as a polars frame. `$name` in the query is bound to the keyword of that name."""
+        return self.connection.sql(query, params=parameters or None).pl()
+
+    def record(self, *estimates: Estimate) -> None:
+        """Put figures into results.json; each needs the id that docs/results.md gives it."""
+        for estimate in estimates:
+            if not estimate.id:
+                raise ValueError("an estimate is recorded under an id: call .named(id, finding, ...) first")
+        self.estimates.extend(estimates)
+        self._write_results()
+
+    def take_away(self, finding: str, sentence: str, estimates: Iterable[Estimate] = ()) -> str:
+        """Put a sentence that states an answer on the front page, with the ids of the figures it rests on."""
+        rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in estimates]
+        self.takeaways.append({"finding": finding, "sentence": sentence, "estimates": rests_on})
+        self._write_results()
+        return sentence
+
+    def _write_results(self) -> None:
+        if self.out is None:
+            return
+        results: Mapping[str, Any] = {
+            "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": [],
+        }  # fmt: skip
+        findings = [e.finding for e in self.estimates] + [t["finding"] for t in self.takeaways]
+        file = self.out / "results" / f"{findings[0]}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(results, allow_nan=False, indent=1), encoding="utf-8")
