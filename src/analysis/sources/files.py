@@ -56,13 +56,13 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
         return decode(data)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Line number (from 1) and text without its end. A carriage return alone does not end a line."""
+    def lines(self, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
+        """Line number (from 1) and text without its end, cut at `longest`. A carriage return alone does not end a line."""
         with self.open() as stream:
             encoding = _encoding(stream.peek(4)[:4])
             text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
             number = 0
-            while line := text.readline(MAX_LINE_CHARS):
+            while line := text.readline(longest):
                 number += 1
                 yield number, line.rstrip("\r\n")
                 while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
