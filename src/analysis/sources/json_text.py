@@ -145,7 +145,7 @@ class Fields:
             self._refuse(key, value)
         return Fields(value if isinstance(value, dict) else {}, self.what, self.line, self.reading)
 
-    def _refuse(self, key: str, value: Any) -> None:
+    def _refuse(self, key: str, value: Any) -> Any:
         keep_unparsed(self.reading, self.line, f"{self.what}: {key}", value)
 
 
