@@ -90,20 +90,20 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
         return decode(data)
 
-    def lines(self, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
+    def lines(self, keep_ends: bool = False, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
         """Line number (from 1) and text without its end. A carriage return alone does not end a line.
 
-        With `keep_ends` a complete line keeps its newline; one without it is the last, or was cut at MAX_LINE_CHARS.
+        With `keep_ends` a complete line keeps its newline; one without it is the last, or was cut at `longest`.
         """
         with self.open() as stream:
             encoding = _encoding(_peek(stream, 4))
             text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
             number = 0
-            while line := text.readline(MAX_LINE_CHARS):
+            while line := text.readline(longest):
                 number += 1
                 yield number, line if keep_ends else line.rstrip("\r\n")
-                if not line.endswith("\n") and len(line) == MAX_LINE_CHARS:
-                    self.trouble(f"line {number} is longer than {MAX_LINE_CHARS:,} characters and was cut")
+                if not line.endswith("\n") and len(line) == longest:
+                    self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
                     while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                         pass
 

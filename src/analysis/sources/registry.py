@@ -17,6 +17,7 @@ ORDER = (
     "requests_llmperf",
     "requests_trace",
     "requests_sse",
+    "requests_console",
     "host",
     "prometheus_text",
     "boot_log",

@@ -1,0 +1,23 @@
+"""Memory that each boot had for the cache, against what one longest request needs."""
+
+import altair as alt
+
+from analysis.charts.frames import Frame, ordered, shorten, tidy
+from analysis.charts.marks import by_group, interval, points, rows_axis
+from analysis.charts.theme import INK, finish
+
+
+def memory_by_boot(frame: Frame, *, title: str, subtitle: str, description: str) -> alt.LayerChart:
+    """One row a boot: a point at the memory available to the cache, a tick at the memory that was needed.
+
+    Columns label, group (arm or outcome), value, low, high, needed; all in GiB; low, high and needed may be null. The
+    rule is the range that the log's rounding leaves; a row without one is an open point.
+    """
+    rows = shorten(tidy(frame, "label", "group", "value", "low", "high", "needed"), "label")
+    base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label", "group")))
+    grouped = by_group(base, ordered(rows, "group"))
+    x = alt.X("value:Q", title="memory (GiB); tick: needed for one longest request")
+    needed = (
+        base.mark_tick(color=INK, thickness=2.5, size=18).encode(x="needed:Q").transform_filter("isValid(datum.needed)")
+    )
+    return finish(points(grouped, x) + interval(grouped) + needed, title, subtitle, description)
