@@ -26,7 +26,11 @@ def copy_boots(target: Path, boots: list[str]) -> Path:
     """A study directory with some boots of data/vllm-cpu."""
     source = paths.DATA / "vllm-cpu"
     for boot in boots:
-        for file in [*source.glob(f"boots/{boot}.log"), *source.glob(f"*/{boot}/*"), *source.glob(f"host/{boot}.jsonl")]:
+        for file in [
+            *source.glob(f"boots/{boot}.log"),
+            *source.glob(f"*/{boot}/*"),
+            *source.glob(f"host/{boot}.jsonl"),
+        ]:
             copy = target / file.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, copy)

@@ -24,7 +24,9 @@ def test_a_wrong_study_lists_the_studies_there_are(command: str, data: str) -> N
     assert "vllm-cpu/" in _sentence(command, data)
 
 
-@pytest.mark.parametrize("data", ["vllm-cpu", "vllm-cpu/", "data/vllm-cpu", "data/vllm-cpu/", str(paths.DATA / "vllm-cpu")])
+@pytest.mark.parametrize(
+    "data", ["vllm-cpu", "vllm-cpu/", "data/vllm-cpu", "data/vllm-cpu/", str(paths.DATA / "vllm-cpu")]
+)
 def test_a_study_is_named_by_path_or_by_name(data: str) -> None:
     from analysis.study import find
 

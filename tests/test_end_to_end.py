@@ -65,18 +65,27 @@ def test_pools_are_those_that_the_logs_print(results: dict[str, Any]) -> None:
 
 
 def test_outcomes_are_counted(results: dict[str, Any]) -> None:
-    outcomes = {e["qualifiers"]["outcome"]: e["value"] for e in results["estimates"] if e["id"] == "boots.outcome_count"}
+    outcomes = {
+        e["qualifiers"]["outcome"]: e["value"] for e in results["estimates"] if e["id"] == "boots.outcome_count"
+    }
     assert outcomes == {"served": 4, "refused": 1, "crashed": 0, "unknown": 0}
 
 
 def test_results_have_the_fixed_form(results: dict[str, Any]) -> None:
     assert set(results) == {"study", "generated_from", "estimates", "claims", "takeaways"}
     assert results["study"] == "small"
-    keys = set("id finding qualifiers value low high confidence unit n n_of method kind reason warnings evidence".split())
+    keys = set(
+        "id finding qualifiers value low high confidence unit n n_of method kind reason warnings evidence".split()
+    )
     for estimate in results["estimates"]:
         assert keys <= set(estimate)
         assert estimate["value"] is not None or estimate["reason"]
-        assert estimate["kind"] != "estimate" or estimate["low"] is not None or estimate["high"] is not None or estimate["reason"]
+        assert (
+            estimate["kind"] != "estimate"
+            or estimate["low"] is not None
+            or estimate["high"] is not None
+            or estimate["reason"]
+        )
     assert results["takeaways"]
 
 

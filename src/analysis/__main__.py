@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from analysis.findings.facts import facts
+from analysis.report.errors import ReportError
 from analysis.store.load import NothingToReadError, load
 from analysis.study import NoSuchStudyError, find
 
@@ -27,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return _report(options.data, options.out) if options.command == "report" else _facts(options.data)
-    except (NoSuchStudyError, NothingToReadError) as error:
+    except (NoSuchStudyError, NothingToReadError, ReportError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

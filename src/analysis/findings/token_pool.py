@@ -54,7 +54,10 @@ def predictions(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
     table = boots(connection)
     found = []
     for arm in table["arm"].unique(maintain_order=True):
-        for measure, column, unit in (("tokens", "token_pool_total_tokens", "tokens"), ("available", "available_kv_bytes", "bytes")):
+        for measure, column, unit in (
+            ("tokens", "token_pool_total_tokens", "tokens"),
+            ("available", "available_kv_bytes", "bytes"),
+        ):
             of_arm = table.filter((pl.col("arm") == arm) & pl.col(column).is_not_null())
             names = {"arm": arm, "measure": measure}
             found += [e.named(id, FINDING, **names) for id, e in _of_population(of_arm, column, unit)]
@@ -100,8 +103,6 @@ def identity(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 
 
 def _lines(connection: duckdb.DuckDBPyConnection, boot: str, fact: str) -> tuple[Evidence, ...]:
-    query = (
-        "select distinct file, line, quote from boot_facts where boot = $boot and starts_with(fact, $fact) order by line limit 8"
-    )
+    query = "select distinct file, line, quote from boot_facts where boot = $boot and starts_with(fact, $fact) order by line limit 8"
     lines = connection.sql(query, params={"boot": boot, "fact": fact}).fetchall()
     return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)

@@ -19,5 +19,8 @@ with settings as (
     where duplicate_of is null
 )
 
-select settings.*, coalesce(declared_boots.arm, short_setting) as arm, declared_boots.arm is not null as arm_is_declared
-from settings left join declared_boots using (boot);
+select
+    settings.*,
+    coalesce(declared.arm, short_setting) as arm,
+    declared.arm is not null as arm_is_declared
+from settings left join declared using (boot);
