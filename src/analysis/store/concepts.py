@@ -79,7 +79,11 @@ def _names(engine: str, metric: Metric) -> list[dict[str, Any]]:
 
 def _defect(defect: Defect) -> dict[str, Any]:
     since, until = defect.since or "", defect.until or ""
-    versions = {(True, True): f"{since} to before {until}", (True, False): f"{since} and later", (False, True): f"before {until}"}
+    versions = {
+        (True, True): f"{since} to before {until}",
+        (True, False): f"{since} and later",
+        (False, True): f"before {until}",
+    }
     return {
         "defect": defect.id, "engine": defect.engine, "versions": versions.get((bool(since), bool(until)), "all"),
         "since_key": version_key(defect.since), "until_key": version_key(defect.until),

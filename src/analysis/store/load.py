@@ -150,7 +150,11 @@ class _Loader:
                 "line": pl.Int64,
                 "value": pl.Float64,
             }
-            return rows.select(*schema).cast(schema) if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=schema)
+            return (
+                rows.select(*schema).cast(schema)
+                if isinstance(rows, pl.DataFrame)
+                else pl.DataFrame(rows, schema=schema)
+            )
         frame = pl.DataFrame(rows, schema={name: kind for name, kind in schema.items() if name not in ("file", "page")})
         if "file" in schema:
             frame = frame.with_columns(file=pl.lit(file))
