@@ -10,7 +10,6 @@ import duckdb
 import polars as pl
 
 from analysis import paths
-from analysis.charts import theme
 from analysis.estimates.estimate import Estimate
 from analysis.report.answer import Answer, answer
 from analysis.report.figure import Figure, figure

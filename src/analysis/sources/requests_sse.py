@@ -57,7 +57,7 @@ def _captured(file: SourceFile, reading: Reading) -> Iterator[Event]:
 
 
 def _wire(file: SourceFile, reading: Reading) -> Iterator[Event]:
-    for line, text in file.lines(MAX_DOCUMENT_CHARS):
+    for line, text in file.lines(longest=MAX_DOCUMENT_CHARS):
         if text.startswith("data:"):
             yield from _event(line, None, text[5:].strip(), reading)
 

@@ -78,6 +78,7 @@ class _Loader:
         self._require_something(data)
         concepts.load(self.connection)
         run_views(self.connection)
+        concepts.note_defects(self.connection)
         fingerprint.store(self.connection, data, digest)
         self.connection.commit()
         if progress:
@@ -111,8 +112,9 @@ class _Loader:
             why = f"{file.path}: the reader failed ({type(error).__name__}: {error}); please report this file's shape"
             self._insert("files", [{**row, "kind": "other", "status": "unreadable", "message": why[:400]}])
         else:
-            status = "partial" if reading.message else "read"
-            row |= {"kind": reading.kind, "format": reading.format, "status": status, "message": reading.message}
+            message = reading.message or "; ".join(file.troubles) or None
+            status = "partial" if message else "read"
+            row |= {"kind": reading.kind, "format": reading.format, "status": status, "message": message}
             self._insert("files", [row])
 
     def _insert_reading(self, file: str, reading: Reading) -> None:
@@ -148,7 +150,7 @@ class _Loader:
                 "line": pl.Int64,
                 "value": pl.Float64,
             }
-            return rows.select(schema) if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=schema)
+            return rows.select(*schema).cast(schema) if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=schema)
         frame = pl.DataFrame(rows, schema={name: kind for name, kind in schema.items() if name not in ("file", "page")})
         if "file" in schema:
             frame = frame.with_columns(file=pl.lit(file))
