@@ -85,7 +85,7 @@ class Splitter:
 
         Only services that started an engine count; what others said about one (a proxy, a client) is no boot.
         """
-        boots = [boot for boot in self.done if boot.purposes - {"fallback", "traceback"}]
+        boots = [boot for boot in self.done if boot.purposes - {"fallback", "traceback", "shutdown"}]
         services = {boot.service for boot in boots}
         counts: dict[str | None, int] = {}
         for ordinal, boot in enumerate(boots):
