@@ -9,15 +9,18 @@ from pathlib import Path
 import duckdb
 
 from analysis.findings.facts import facts
+from analysis.report.errors import ReportError
 from analysis.store.load import NothingToReadError, load
 from analysis.study import NoSuchStudyError, find
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit status is 0 when it did what it says, 1 when its input does not allow it, 130 on Ctrl-C."""
+    """Run one command: exit status 0 when it did what it says, 1 when its input does not allow it, 130 on Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m analysis", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    report = commands.add_parser("report", help="read a study and render its report; prints the path of the report last")
+    report = commands.add_parser(
+        "report", help="read a study and render its report; prints the path of the report last"
+    )
     report.add_argument("data", help="a folder, or the name of one below data/")
     report.add_argument("--out", type=Path, help="where the report goes (default: reports/<study>/)")
     read = commands.add_parser("facts", help="print as JSON what was read from a study directory")
@@ -25,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return _report(options.data, options.out) if options.command == "report" else _facts(options.data)
-    except (NoSuchStudyError, NothingToReadError) as error:
+    except (NoSuchStudyError, NothingToReadError, ReportError) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:

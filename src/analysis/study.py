@@ -1,15 +1,19 @@
 """The analyst's handle on one study: `Study("vllm-cpu").sql("select * from boots")`."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import duckdb
 import polars as pl
 
 from analysis import paths
 from analysis.estimates.estimate import Estimate
+from analysis.report.answer import Answer, answer
+from analysis.report.figure import Figure, figure
+from analysis.report.table import Table, table
 from analysis.store import fingerprint
 from analysis.store.load import Progress, load
 
@@ -63,19 +67,28 @@ class Study:
         return self.connection.sql(query, params=parameters or None).pl()
 
     def record(self, *estimates: Estimate) -> None:
-        """Put figures into results.json; each needs the id that docs/results.md gives it."""
+        """Put figures into results.json; each needs the id that docs/results.md gives it. One figure is kept once."""
         for estimate in estimates:
             if not estimate.id:
                 raise ValueError("an estimate is recorded under an id: call .named(id, finding, ...) first")
-        self.estimates.extend(estimates)
+            if estimate not in self.estimates:
+                self.estimates.append(estimate)
         self._write_results()
 
-    def take_away(self, finding: str, sentence: str, estimates: Iterable[Estimate] = ()) -> str:
-        """Put a sentence that states an answer on the front page, with the ids of the figures it rests on."""
+    def answer(self, finding: str, sentence: str, *estimates: Estimate) -> Answer:
+        """State an answer: shown here first, put on the front page as a takeaway with the figures it rests on."""
         rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in estimates]
         self.takeaways.append({"finding": finding, "sentence": sentence, "estimates": rests_on})
-        self._write_results()
-        return sentence
+        self.record(*estimates)
+        return answer(sentence, *estimates)
+
+    def figure(self, chart: alt.TopLevelMixin, name: str, table: pl.DataFrame, caption: str) -> Figure:
+        """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`."""
+        return figure(chart, name, table, self.out, caption)
+
+    def table(self, frame: pl.DataFrame, name: str, caption: str) -> Table:
+        """Show a table; with `out`, write tables/<name>.csv."""
+        return table(frame, name, self.out, caption)
 
     def _write_results(self) -> None:
         if self.out is None:

@@ -33,7 +33,9 @@ class Estimate:
     `value`, `low` and `high` are in `unit`, base units (s, bytes, tokens, 1 for a share). An unlimited end is +-inf.
     `kind` is census (counted, exact, no interval), estimate (of the service; has an interval or a `reason`), bound
     (the truth cannot lie outside) or identity (must hold exactly). `n` counts independent units, which `n_of` names
-    (requests, blocks, boots). `reason` says why the value or the interval is absent.
+    (requests, blocks, boots). `reason` says why the value or the interval is absent. `sensitivity` holds the interval
+    again under a worse assumption, by the name of that assumption ("design effect 2"). `picked` says which method was
+    chosen by what data exist, and why (`choose.py`).
     """
 
     value: float | None
@@ -53,6 +55,8 @@ class Estimate:
     finding: str = ""
     qualifiers: Mapping[str, str] = field(default_factory=dict)
     verdict: str | None = None
+    sensitivity: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    picked: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a figure without an interval and without the reason that there is none."""
@@ -86,6 +90,12 @@ class Estimate:
         }  # fmt: skip
         if self.verdict is not None:
             row["verdict"] = self.verdict
+        if self.picked:
+            row["picked"] = self.picked
+        if self.sensitivity:
+            row["sensitivity"] = {
+                name: [end if isfinite(end) else None for end in ends] for name, ends in self.sensitivity.items()
+            }
         return row
 
 
@@ -94,6 +104,17 @@ def _finite(number: float | None, end: str, warnings: list[str]) -> float | None
         return number
     warnings.append(f"no {end} limit" if end != "value" else "the value is not finite")
     return None
+
+
+def no_interval(
+    value: float | None, unit: str, method: str, reason: str, *,
+    n: int | None = None, n_of: str = "", assumption: str = "", warnings: tuple[str, ...] = (),
+) -> Estimate:  # fmt: skip
+    """An estimate that has no honest interval; `reason` completes the sentence "no interval: ..."."""
+    return Estimate(
+        value=value, unit=unit, kind="estimate", method=method, reason=reason,
+        n=n, n_of=n_of, assumption=assumption, warnings=warnings,
+    )  # fmt: skip
 
 
 def not_computable(unit: str, missing: str) -> Estimate:

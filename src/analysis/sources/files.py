@@ -2,9 +2,12 @@
 
 import gzip
 import io
+import os
 import re
+import stat as stat_module
+import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import zstandard
@@ -13,7 +16,15 @@ MAX_FILE_BYTES = 4 << 30
 """Most bytes read of one file after decompression; what lies beyond is left and said so."""
 MAX_LINE_CHARS = 1 << 20
 """A longer line is cut here; no engine or tool writes one."""
+MAX_EXPANSION = 250
+"""Most bytes a compressed byte may become (beyond FREE_EXPANSION_BYTES); telemetry text reaches 10 to 100."""
+FREE_EXPANSION_BYTES = 64 << 20
+MAX_FILES = 200_000
+"""Most files of one study; a larger folder is not a study."""
 HEAD_BYTES = 1 << 16
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError, OSError)
 
 
 class UnreadableFileError(Exception):
@@ -25,22 +36,45 @@ class SourceFile:
     """One regular file of a study directory.
 
     `path` is relative to the study, with forward slashes; it is the file's name everywhere (store, evidence, pages).
+    `troubles` collects, while the file is read, what was left of it and why, one sentence each.
     """
 
     path: str
     absolute: Path
     size: int
     modified_at_s: float
+    troubles: list[str] = field(default_factory=list, compare=False)
 
     def open(self) -> io.BufferedReader:
-        """Open for reading, decompressed if it is gzip or zstd by content (not by name)."""
-        raw = self.absolute.open("rb")
-        magic = raw.peek(4)[:4]
-        if magic[:2] == b"\x1f\x8b":
-            return io.BufferedReader(gzip.GzipFile(fileobj=raw))  # type: ignore[arg-type]
-        if magic == b"\x28\xb5\x2f\xfd":
-            return io.BufferedReader(zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))  # type: ignore[arg-type]
-        return raw
+        """Open for reading, decompressed if it is gzip or zstd by content (not by name).
+
+        The stream ends early, with a sentence in `troubles`, where the file is damaged or grows beyond the limits.
+        Raises UnreadableFileError when the file cannot be opened or is no longer a regular file.
+        """
+        try:
+            # Non-blocking, and checked once open: the path may have become a FIFO since the walk.
+            descriptor = os.open(self.absolute, os.O_RDONLY | os.O_NONBLOCK)
+            raw = os.fdopen(descriptor, "rb")
+        except OSError as error:
+            raise UnreadableFileError(f"{self.path}: cannot be opened ({error.strerror}); check its rights") from None
+        if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
+            raw.close()
+            raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
+        magic = _peek(raw, 4)
+        if magic[:2] == _GZIP:
+            return io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes()))
+        if magic == _ZSTD:
+            unpacked = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+            return io.BufferedReader(_Bounded(unpacked, self, self._most_bytes()))
+        return io.BufferedReader(_Bounded(raw, self, MAX_FILE_BYTES))
+
+    def _most_bytes(self) -> int:
+        return min(MAX_FILE_BYTES, max(FREE_EXPANSION_BYTES, MAX_EXPANSION * self.size))
+
+    def trouble(self, sentence: str) -> None:
+        """Remember once what was left of this file and why."""
+        if sentence not in self.troubles:
+            self.troubles.append(sentence)
 
     def head(self, size: int = HEAD_BYTES) -> str:
         """The first `size` bytes, decoded, for recognising the format."""
@@ -56,22 +90,72 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
         return decode(data)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Line number (from 1) and text without its end. A carriage return alone does not end a line."""
+    def lines(self, keep_ends: bool = False, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
+        """Line number (from 1) and text without its end. A carriage return alone does not end a line.
+
+        With `keep_ends` a complete line keeps its newline; one without it is the last, or was cut at `longest`.
+        """
         with self.open() as stream:
-            encoding = _encoding(stream.peek(4)[:4])
+            encoding = _encoding(_peek(stream, 4))
             text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
             number = 0
-            while line := text.readline(MAX_LINE_CHARS):
+            while line := text.readline(longest):
                 number += 1
-                yield number, line.rstrip("\r\n")
-                while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
-                    pass
+                yield number, line if keep_ends else line.rstrip("\r\n")
+                if not line.endswith("\n") and len(line) == longest:
+                    self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
+                    while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
+                        pass
+
+
+class _Bounded(io.RawIOBase):
+    """A byte stream that ends, and says so, at a limit or where its source is damaged."""
+
+    def __init__(self, source: io.BufferedIOBase, file: SourceFile, limit: int) -> None:
+        self._source, self._file, self._left = source, file, limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        try:
+            data = self._source.read(min(len(buffer), self._left + 1))
+        except _DAMAGE as error:
+            self._file.trouble(
+                f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing"
+            )
+            return 0
+        if len(data) > self._left:
+            self._file.trouble("larger than may be read (a decompression bomb?); the rest was left, split the file")
+            data = data[: self._left]
+        self._left -= len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._source.close()
+        super().close()
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).split(":")[0].strip().lower()[:80] or type(error).__name__
+
+
+def _peek(stream: io.BufferedReader, size: int) -> bytes:
+    try:
+        return stream.peek(size)[:size]
+    except OSError:
+        return b""
 
 
 def _encoding(start: bytes) -> str:
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
+    # UTF-16 without a byte order mark: text of engines and tools starts with two ASCII characters.
+    if len(start) == 4 and start[1] == start[3] == 0 and start[0] and start[2]:
+        return "utf-16-le"
+    if len(start) == 4 and start[0] == start[2] == 0 and start[1] and start[3]:
+        return "utf-16-be"
     return "utf-8-sig"
 
 
@@ -83,27 +167,61 @@ def decode(data: bytes) -> str:
 def walk(folder: Path) -> tuple[list[SourceFile], list[tuple[str, str]]]:
     """The regular files below `folder`, in natural order of their paths, and what was passed over with the reason.
 
-    Symbolic links that leave the folder, FIFOs, sockets and devices are passed over; hidden files are not looked at.
+    Symbolic links that leave the folder or lead to a folder, FIFOs, sockets, devices and unreadable folders are
+    passed over; hidden files are not looked at.
     """
     root = folder.resolve()
     files: list[SourceFile] = []
     skipped: list[tuple[str, str]] = []
-    for path in sorted(folder.rglob("*"), key=lambda p: natural_key(p.relative_to(folder).as_posix())):
-        name = path.relative_to(folder).as_posix()
-        if any(part.startswith(".") for part in Path(name).parts):
-            continue
-        if path.is_symlink() and not path.resolve().is_relative_to(root):
-            skipped.append((name, "a symbolic link that leaves the folder; copy the file in"))
-        elif path.is_dir():
-            continue
-        elif not path.is_file():
-            skipped.append((name, "not a regular file; save its content as a file"))
+    for path in _below(folder, skipped):
+        name = _printable(path.relative_to(folder).as_posix())
+        reason = _why_not(path, root)
+        if reason:
+            skipped.append((name, reason))
+        elif len(files) == MAX_FILES:
+            skipped.append((name, f"more than {MAX_FILES:,} files; the rest was not looked at"))
+            break
         else:
             stat = path.stat()
             files.append(SourceFile(name, path, stat.st_size, stat.st_mtime))
-    return files, skipped
+    return sorted(files, key=lambda file: natural_key(file.path)), sorted(skipped)
+
+
+def _below(folder: Path, skipped: list[tuple[str, str]]) -> Iterator[Path]:
+    def left(error: OSError) -> None:
+        name = Path(error.filename).relative_to(folder).as_posix() if error.filename else "."
+        skipped.append((_printable(name), f"cannot be listed ({error.strerror}); check its rights"))
+
+    for parent, folders, names in os.walk(folder, onerror=left):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        for name in sorted([*links, *names]):
+            if not name.startswith("."):
+                yield Path(parent, name)
+
+
+def _why_not(path: Path, root: Path) -> str | None:
+    """Why a path is passed over; None for a regular file inside the folder."""
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return "a link that leads nowhere or to itself; copy the file in"
+    if path.is_symlink() and not target.is_relative_to(root):
+        return "a symbolic link that leaves the folder; copy the file in"
+    if target.is_dir():
+        return "a symbolic link to a folder; put the files in their own folder"
+    if not target.is_file():
+        return "not a regular file; save its content as a file"
+    return None if os.access(path, os.R_OK) else "may not be read; check its rights"
+
+
+def _printable(name: str) -> str:
+    """A file name that is valid text: bytes that are not UTF-8 become U+FFFD."""
+    return os.fsencode(name).decode("utf-8", errors="replace")
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
     """Sort key in which t9 comes before t10: digit runs compare as numbers."""
-    return [(1, int(part), "") if part.isdecimal() else (0, 0, part) for part in re.split(r"(\d+)", name) if part]
+    # isdecimal alone would let through a digit run that int() refuses (more than 4300 digits).
+    parts = (part for part in re.split(r"([0-9]{1,4000})", name) if part)
+    return [(1, int(part), "") if part.isascii() and part.isdecimal() else (0, 0, part) for part in parts]

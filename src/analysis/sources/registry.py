@@ -6,7 +6,7 @@ from typing import Protocol
 from analysis.sources.files import SourceFile
 from analysis.sources.reading import Reading
 
-# JSON shapes name themselves by their keys, metric pages by their grammar; a log is what has a known line, so it comes last.
+# JSON names itself by its keys, metric pages by their grammar; a log is what has a known line, so it comes last.
 ORDER = (
     "study_toml",
     "prometheus_json",
@@ -17,6 +17,7 @@ ORDER = (
     "requests_llmperf",
     "requests_trace",
     "requests_sse",
+    "requests_console",
     "host",
     "prometheus_text",
     "boot_log",

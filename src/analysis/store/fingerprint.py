@@ -1,6 +1,7 @@
 """Whether a store still says what its study directory says: the inputs and the code that read them, as one digest."""
 
 import hashlib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -35,7 +36,9 @@ def code() -> str:
 def store(connection: duckdb.DuckDBPyConnection, data: Path, digest: str) -> None:
     """Keep in the store being built where its data are and their digest."""
     connection.execute("create table provenance (key varchar primary key, value varchar not null)")
-    connection.execute("insert into provenance values ('data', $data), ('fingerprint', $digest)", {"data": str(data), "digest": digest})
+    connection.execute(
+        "insert into provenance values ('data', $data), ('fingerprint', $digest)", {"data": str(data), "digest": digest}
+    )
 
 
 def is_current(database: Path, data: Path) -> bool:
@@ -53,3 +56,8 @@ def is_current(database: Path, data: Path) -> bool:
 def short(path: Path) -> str:
     """Eight hexadecimal digits that stand for a folder's place."""
     return hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+
+
+def digest(lines: Iterable[str]) -> str:
+    """SHA-256 over lines of text."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

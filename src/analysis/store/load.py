@@ -1,4 +1,4 @@
-"""Load a study directory into its DuckDB file: every file is asked for, read once, and listed with what became of it."""
+"""Load a study directory into its DuckDB file: every file is read once and listed with what became of it."""
 
 import hashlib
 import os
@@ -63,7 +63,9 @@ class _Loader:
         self.series = pl.DataFrame(schema={"name": pl.String, "labels": pl.String, "series": pl.Int32})
 
     def fill(self, data: Path, progress: Progress | None) -> None:
-        digest = fingerprint.of(data)  # before the first byte is read: a file that grows meanwhile makes the store stale
+        digest = fingerprint.of(
+            data
+        )  # before the first byte is read: a file that grows meanwhile makes the store stale
         files, skipped = walk(data)
         self.connection.begin()
         for done, file in enumerate(files):
@@ -76,6 +78,7 @@ class _Loader:
         self._require_something(data)
         concepts.load(self.connection)
         run_views(self.connection)
+        concepts.note_defects(self.connection)
         fingerprint.store(self.connection, data, digest)
         self.connection.commit()
         if progress:
@@ -109,8 +112,9 @@ class _Loader:
             why = f"{file.path}: the reader failed ({type(error).__name__}: {error}); please report this file's shape"
             self._insert("files", [{**row, "kind": "other", "status": "unreadable", "message": why[:400]}])
         else:
-            status = "partial" if reading.message else "read"
-            row |= {"kind": reading.kind, "format": reading.format, "status": status, "message": reading.message}
+            message = reading.message or "; ".join(file.troubles) or None
+            status = "partial" if message else "read"
+            row |= {"kind": reading.kind, "format": reading.format, "status": status, "message": message}
             self._insert("files", [row])
 
     def _insert_reading(self, file: str, reading: Reading) -> None:
@@ -121,7 +125,9 @@ class _Loader:
         self.pages += frames["pages"].height if "pages" in frames else 0
         for table, frame in frames.items():
             self._insert(table, frame)
-        self._insert("unparsed", [{"file": file, "line": u.line, "what": u.what, "text": u.text} for u in reading.unparsed])
+        self._insert(
+            "unparsed", [{"file": file, "line": u.line, "what": u.what, "text": u.text} for u in reading.unparsed]
+        )
 
     def _keep_boots_apart(self, file: str, reading: Reading) -> None:
         """Two logs of one stem in two folders are two boots: the later one is called by its path."""
@@ -137,8 +143,18 @@ class _Loader:
     def _frame(self, table: str, rows: Any, file: str) -> pl.DataFrame:
         schema = dict(self.columns[table])
         if table == "samples":
-            schema = {"page_index": pl.Int32, "name": pl.String, "labels": pl.String, "line": pl.Int64, "value": pl.Float64}
-            return rows.select(schema) if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=schema)
+            schema = {
+                "page_index": pl.Int32,
+                "name": pl.String,
+                "labels": pl.String,
+                "line": pl.Int64,
+                "value": pl.Float64,
+            }
+            return (
+                rows.select(*schema).cast(schema)
+                if isinstance(rows, pl.DataFrame)
+                else pl.DataFrame(rows, schema=schema)
+            )
         frame = pl.DataFrame(rows, schema={name: kind for name, kind in schema.items() if name not in ("file", "page")})
         if "file" in schema:
             frame = frame.with_columns(file=pl.lit(file))
@@ -147,7 +163,11 @@ class _Loader:
         return frame
 
     def _with_ids(self, samples: pl.DataFrame, pages: pl.DataFrame) -> pl.DataFrame:
-        new = samples.select("name", "labels").unique(maintain_order=True).join(self.series, on=["name", "labels"], how="anti")
+        new = (
+            samples.select("name", "labels")
+            .unique(maintain_order=True)
+            .join(self.series, on=["name", "labels"], how="anti")
+        )
         start = self.series.height
         self.series = pl.concat([self.series, new.with_columns(series=pl.int_range(pl.len(), dtype=pl.Int32) + start)])
         return (

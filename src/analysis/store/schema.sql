@@ -92,6 +92,26 @@ create table requests (
 -- one row per reading of a host counter
 create table host_counters (file varchar not null, line bigint not null, run varchar, at_s double, counter varchar not null, value double, unit varchar);
 
+-- one row per value that the study's own description gives: what was intended, never a measurement
+create table study_facts (
+    file varchar not null, line bigint,
+    key varchar not null,             -- path of the key: hardware.memory_gib, boots[0].args
+    value varchar                     -- JSON; a TOML date or time as its text
+);
+
+-- one row per boot that a description declares; study.toml and boots.jsonl may both declare it
+create table declared_boots (
+    file varchar not null, line bigint, ordinal integer not null, boot varchar not null, arm varchar, args varchar,
+    start_s double, ready_s double, stop_s double,   -- unix seconds
+    exit_status varchar, loaded boolean, note varchar
+);
+
+-- one row per phase of a declared boot
+create table declared_phases (
+    file varchar not null, boot varchar not null, ordinal integer not null, phase varchar,
+    start_s double, end_s double, chat_concurrency double, batch_concurrency double
+);
+
 -- one row per known defect that touched this study
 create table defects (
     defect varchar not null, engine varchar not null, versions varchar not null, scope varchar,   -- scope: file, target or boot it was found in

@@ -1,0 +1,73 @@
+"""What a chart or a table accepts: a small tidy frame, made safe to draw."""
+
+import re
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+
+Frame = pl.DataFrame | pd.DataFrame
+LABEL = 14  # characters of a row label that still leave room for the plot at 390 px
+
+
+def tidy(frame: Frame, *columns: str) -> pl.DataFrame:
+    """The frame in polars with these columns at least: decimals as floats, and null for what is not finite.
+
+    Raises ValueError, naming them, for columns that are missing.
+    """
+    rows = frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
+    if missing := [c for c in columns if c not in rows.columns]:
+        raise ValueError(f"the frame lacks the columns {', '.join(missing)}")
+    rows = rows.with_columns(cs.decimal().cast(pl.Float64))
+    return rows.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
+
+
+def natural(text: str) -> tuple[Any, ...]:
+    """A sort key under which boot-9 comes before boot-10."""
+    return tuple((int(p), "") if p.isdecimal() else (-1, p) for p in re.split(r"(\d+)", text))
+
+
+_KNOWN = (
+    "prefill",
+    "decode",
+    "queue",
+    "served",
+    "refused",
+    "crashed",
+    "read",
+    "partial",
+    "unreadable",
+    "unrecognised",
+    "skipped",
+)
+
+
+def ordered(rows: pl.DataFrame, column: str, within: str | None = None) -> list[str]:
+    """The values of a text column, once each: by the group `within`, known words first, then in natural order."""
+    pairs = rows.select(column, (pl.col(within) if within else pl.lit("")).alias("_within")).unique()
+    keys = sorted((_place(str(group)), _place(str(name)), str(name)) for name, group in pairs.iter_rows())
+    return list(dict.fromkeys(name for _, _, name in keys))
+
+
+def _place(word: str) -> tuple[int, tuple[Any, ...]]:
+    return (_KNOWN.index(word) if word in _KNOWN else len(_KNOWN), natural(word))
+
+
+def shorten(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The frame with the column's texts cut in their middle to what fits beside a narrow plot, still all different."""
+    names = [str(v) for v in rows[column].unique()]
+    for limit in range(LABEL, max(map(len, names), default=LABEL) + 1):
+        short = {name: _cut(name, limit) for name in names}
+        if len(set(short.values())) == len(names):
+            break
+    else:
+        short = {name: name for name in names}
+    return rows.with_columns(pl.col(column).cast(pl.String).replace(short))
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head = (limit - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"

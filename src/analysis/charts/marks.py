@@ -1,0 +1,64 @@
+"""The few marks that all charts are made of."""
+
+import altair as alt
+import polars as pl
+
+from analysis.charts.frames import Frame, ordered, shorten, tidy
+from analysis.charts.theme import colour, finish, shape
+
+HAS_INTERVAL = "isValid(datum.low) && isValid(datum.high)"
+PERCENT = alt.Axis(labelExpr="datum.label + ' %'")
+
+
+def rows_axis(labels: list[str], field: str = "label", label: str = "datum.label") -> alt.Y:
+    """One labelled row for each text, in the order given, with a thin line to guide the eye."""
+    axis = alt.Axis(grid=True, ticks=False, domain=False, labelExpr=label)
+    return alt.Y(f"{field}:N", sort=labels, title=None, axis=axis)
+
+
+def interval(base: alt.Chart) -> alt.Chart:
+    """A rule from `low` to `high` for the rows that have both ends."""
+    return base.mark_rule().encode(x="low:Q", x2="high:Q").transform_filter(HAS_INTERVAL)
+
+
+def points(base: alt.Chart, x: alt.X) -> alt.LayerChart:
+    """A point a row: filled where its interval is known, open where it is not."""
+    solid = base.mark_point(filled=True).encode(x=x).transform_filter(HAS_INTERVAL)
+    hollow = base.mark_point(filled=False).encode(x=x).transform_filter(f"!({HAS_INTERVAL})")
+    return solid + hollow
+
+
+def coloured(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
+    """The base with its groups told apart by colour."""
+    legend = alt.Legend() if len(groups) > 1 else None
+    return base.encode(color=alt.Color(f"{field}:N", scale=colour(groups), legend=legend))
+
+
+def shaped(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
+    """The base with its groups told apart by colour and by shape, with one legend for both.
+
+    For points only: Vega-Lite puts points of its own on the ends of a rule that has a shape.
+    """
+    legend = alt.Legend() if len(groups) > 1 else None
+    base = coloured(base, groups, field)
+    return base.encode(shape=alt.Shape(f"{field}:N", scale=shape(groups), legend=legend))
+
+
+def counts(
+    frame: Frame, row: str, part: str, unit: str, *, title: str, subtitle: str, description: str
+) -> alt.LayerChart:
+    """A bar for each `row` and `part` that has any, labelled with its count `n` and the part's name."""
+    rows = shorten(tidy(frame, row, part, "n").filter(pl.col("n") > 0), row)
+    parts = ordered(rows, part)
+    order = pl.DataFrame({row: ordered(rows, row)}).join(pl.DataFrame({part: parts}), how="cross")
+    rows = order.join(rows, on=[row, part], how="left", maintain_order="left").drop_nulls("n")
+    rows = rows.with_columns(pl.format("{} {}", "n", part).alias("text"), pl.format("{}\n{}", row, part).alias("bar"))
+    y = rows_axis(rows["bar"].to_list(), "bar", "split(datum.value, '\\n')[0]")
+    # The text stands beside its bar: the axis leaves a third of the width free for it.
+    room = alt.Scale(domain=[0, 1.5 * max(rows["n"].to_list(), default=1)], nice=False)
+    base = alt.Chart(rows).encode(y=y, x=alt.X("n:Q", title=unit, scale=room).axis(tickMinStep=1))
+    bars = base.mark_bar(height=alt.RelativeBandSize(0.7)).encode(
+        color=alt.Color(f"{part}:N", scale=colour(parts), legend=None)
+    )
+    text = base.mark_text(align="left", dx=6).encode(text="text:N")
+    return finish(bars + text, title, subtitle, description)

@@ -1,0 +1,212 @@
+"""Where the time goes: prefill and decode in request-seconds, from the counters of each run.
+
+Request-seconds are residence: each request's own seconds, added up. Requests overlap, so the share is not the share of
+the engine's busy time, and it bounds what a faster prefill could gain only where requests do not overlap.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.buckets import Buckets
+from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.estimates.prefix_hits import hit_share
+from analysis.estimates.ratio_page import share_from_sums_only, share_of_sums
+from analysis.estimates.ratio_scrapes import LEAST_WINDOWS, Windows, share_from_scrapes
+from analysis.estimates.share_edge import finish_share
+from analysis.findings.frames import rows
+
+FINDING = "20-where-time-goes"
+PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one boot did while it was scraped (or one target, when its boot is not known).
+
+    `totals` maps (concept, statistic, key) to the increase over the run; `buckets` maps a concept to its histogram.
+    """
+
+    name: str
+    boot: str | None
+    totals: Mapping[tuple[str, str, str | None], float]
+    buckets: Mapping[str, Buckets]
+    evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+
+    @property
+    def qualifiers(self) -> dict[str, str]:
+        """How results.json names the run."""
+        return {"boot": self.boot} if self.boot else {"target": self.name}
+
+    def total(self, concept: str, statistic: str = "sum", key: str | None = None) -> float | None:
+        """The increase of a concept over the run, or None when the pages do not hold it."""
+        return self.totals.get((concept, statistic, key))
+
+
+def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
+    """Every run of the study, in natural order of its files."""
+    table = rows(connection, "select run, boot, concept, statistic, le, key, total from run_totals order by all")
+    order = rows(connection, "select run, min(page) as first from run_windows group by run order by first")
+    found = []
+    for name in order["run"]:
+        of_run = table.filter(pl.col("run") == name)
+        plain = of_run.filter(pl.col("statistic") != "bucket")
+        totals = {(r["concept"], r["statistic"], r["key"]): r["total"] for r in plain.iter_rows(named=True)}
+        buckets = {
+            str(concept[0]): Buckets.from_cumulative(
+                edges["le"].to_numpy(),
+                edges["total"].to_numpy(),
+                totals.get((str(concept[0]), "sum", None), float("nan")),
+            )
+            for concept, edges in of_run.filter(pl.col("statistic") == "bucket").group_by("concept")
+        }
+        found.append(Run(name, of_run["boot"][0], totals, buckets, _evidence(connection, name)))
+    return found
+
+
+def phase_seconds(run: Run) -> list[Estimate]:
+    """time.prefill_seconds and time.decode_seconds: the counters' increase over the run, exact (census)."""
+    found = []
+    for concept, id in PHASES.items():
+        seconds = run.total(concept)
+        estimate = not_computable("s", f"the pages do not export {concept}") if seconds is None else Estimate(
+            seconds, "s", "census", "increase of the counter over the run, restarts respected",
+            n=round(run.total(concept, "count") or 0), n_of="requests", assumption="these requests only",
+            reason="census: the sum over the finished requests of this run",
+            evidence=run.evidence.get(concept, ()),
+        )  # fmt: skip
+        found.append(estimate.named(id, FINDING, **run.qualifiers))
+    return found
+
+
+def prefill_share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
+    """time.prefill_share.request_seconds of a run: from its series of scrapes where there are enough, else one page."""
+    missing = [concept for concept in PHASES if concept not in run.buckets and run.total(concept) is None]
+    if missing:
+        found = not_computable("1", f"the pages do not export {' and '.join(missing)}")
+    else:
+        found = _share(connection, run).with_warnings(*_left_out(run))
+        found = found.with_evidence(*(e for concept in PHASES for e in run.evidence.get(concept, ())))
+    return found.named("time.prefill_share.request_seconds", FINDING, **run.qualifiers)
+
+
+def _share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
+    histograms = [run.buckets.get(concept) for concept in (*PHASES, "inference_time")]
+    if histograms[0] is None or histograms[1] is None:
+        prefill, decode = (run.total(concept) or 0.0 for concept in PHASES)
+        return share_from_sums_only(prefill, decode)
+    one_page = share_of_sums(histograms[0], histograms[1], histograms[2])
+    windows = scrape_windows(connection, run)
+    if one_page.estimate.low is None or int((windows.requests > 0).sum()) < LEAST_WINDOWS:
+        return one_page.estimate
+    return share_from_scrapes(windows, one_page.estimate)
+
+
+def scrape_windows(connection: duckdb.DuckDBPyConnection, run: Run) -> Windows:
+    """The run's scrape intervals: seconds of prefill, of prefill and decode, and requests finished in each."""
+    table = connection.sql(
+        """
+        select
+            start_s, end_s, life,
+            coalesce(sum(increase) filter (concept = 'prefill_time' and statistic = 'sum'), 0)::double as prefill_s,
+            coalesce(sum(increase) filter (statistic = 'sum'), 0)::double as both_s,
+            coalesce(sum(increase) filter (concept = 'prefill_time' and statistic = 'count'), 0)::double as requests
+        from run_windows
+        where run = $run and concept in ('prefill_time', 'decode_time') and statistic in ('sum', 'count') and start_s < end_s
+        group by start_s, end_s, life order by life, start_s
+        """,
+        params={"run": run.name},
+    ).pl()
+    return Windows.of(*(table[c].to_numpy() for c in ("start_s", "end_s", "prefill_s", "both_s", "requests", "life")))
+
+
+def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
+    """time.mean_concurrency: request-seconds of inference over the wall-clock seconds in which any request finished."""
+    windows = scrape_windows(connection, run)
+    inference = run.total("inference_time")
+    busy_s = float((windows.end_s - windows.start_s)[windows.whole > 0].sum())
+    if inference is None or busy_s == 0:
+        found = not_computable(
+            "1", "it takes inference seconds and at least two timed pages with requests between them"
+        )
+    else:
+        found = Estimate(
+            inference / busy_s, "1", "census", "inference request-seconds over seconds of the busy scrape intervals",
+            n=int((windows.whole > 0).sum()), n_of="windows", assumption="this run only",
+            reason="census: this run's own mean; scrape intervals in which no request finished are left out",
+            evidence=run.evidence.get("inference_time", ()),
+        )  # fmt: skip
+    return found.named("time.mean_concurrency", FINDING, **run.qualifiers)
+
+
+def finish_shares(run: Run) -> list[Estimate]:
+    """finish.share of each finish reason that the pages export."""
+    counts = {
+        key: total
+        for (concept, _, key), total in run.totals.items()
+        if concept == "finished_requests" and key is not None
+    }
+    if not counts:
+        return [
+            not_computable("1", "the pages do not export finish reasons").named(
+                "finish.share", FINDING, **run.qualifiers
+            )
+        ]
+    n = sum(counts.values())
+    return [
+        finish_share(k, n)
+        .with_evidence(*run.evidence.get("finished_requests", ()))
+        .named("finish.share", FINDING, **run.qualifiers, reason=reason)
+        for reason, k in sorted(counts.items())
+    ]
+
+
+def prefix_hits(run: Run) -> Estimate:
+    """cache.prefix_hit_rate: cached over queried prompt tokens of the local prefix cache."""
+    hits, queries = (run.total(c, "value") for c in ("prefix_cache_hits", "prefix_cache_queries"))
+    if hits is None or queries is None:
+        found = not_computable("1", "the pages do not export prefix cache queries and hits")
+    else:
+        found = hit_share(hits, queries, run.buckets.get("request_prompt_tokens"))
+        found = found.with_evidence(*run.evidence.get("prefix_cache_hits", ()))
+    return found.named("cache.prefix_hit_rate", FINDING, **run.qualifiers)
+
+
+def _left_out(run: Run) -> tuple[str, ...]:
+    """Requests that got a first token and never finished in these pages: they are in no per-request histogram."""
+    first, finished = run.total("ttft", "count"), run.total("prefill_time", "count")
+    if first is None or finished is None or first <= finished:
+        return ()
+    return (
+        f"{first - finished:.0f} requests got a first token and are in neither sum: aborted by their clients, "
+        "or still running at the last page",
+    )
+
+
+def _evidence(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[Evidence, ...]]:
+    """For each concept, the line of its sum (or counter) on the first and on the last page of the run."""
+    table = connection.sql(
+        """
+        with lines as (
+            select
+                concept_series.concept, page_order.file, samples.line, series.name || series.labels as series,
+                page_order.position, min(page_order.position) over of_series as first, max(page_order.position) over of_series as last
+            from samples
+            join concept_series using (series)
+            join series using (series)
+            join page_order using (page)
+            join boot_pages using (page)
+            where coalesce(boot_pages.boot, boot_pages.target) = $run and concept_series.statistic in ('sum', 'value')
+            window of_series as (partition by series.series)
+        )
+        select concept, file, line, series, case when position = first then 'first page' else 'last page' end as page
+        from lines where position in (first, last) order by concept, position, line
+        """,
+        params={"run": run},
+    )
+    found: dict[str, list[Evidence]] = {}
+    for concept, file, line, series, page in table.fetchall():
+        found.setdefault(concept, []).append(Evidence(file, line=line, series=series, window=page))
+    return {concept: tuple(lines[:12]) for concept, lines in found.items()}

@@ -1,0 +1,108 @@
+"""What the token pool of each boot is, by arm, and what the next boot of an arm may get.
+
+The pool and the memory are read from the boot logs: exact for the boots that were made (census). What the next boot
+gets is an estimate over boots of one population: one arm, memory profiled (not pinned), and for tokens only boots that
+printed a pool. A refused boot still says how much memory there was, so it counts for memory.
+"""
+
+from collections.abc import Iterable
+
+import duckdb
+import polars as pl
+
+from analysis.estimates import boots as over_boots
+from analysis.estimates.estimate import Estimate, Evidence, no_interval
+from analysis.findings.frames import rows
+
+FINDING = "40-token-pool"
+GIB = 2**30
+AGREEMENT = 0.01
+"""Boots of one configuration must agree on GiB x length / pool to block rounding: about one percent."""
+
+
+def boots(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a boot with its arm, in the order of the files: what its log says about memory and pool."""
+    return rows(connection, "select * from boot_arms order by ordinal_in_study")
+
+
+def census(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """pool.tokens, pool.available (bytes) and pool.requests_at_max_length of every boot whose log has them."""
+    found = []
+    for boot in boots(connection).iter_rows(named=True):
+        for id, column, unit, fact in MEASURES:
+            if (value := boot[column]) is not None:
+                found.append(
+                    Estimate(
+                        float(value), unit, "census", "read from the boot log", n=1, n_of="boots",
+                        reason="census: what this boot's log says, exact as printed",
+                        evidence=_lines(connection, boot["boot"], fact),
+                    ).named(id, FINDING, boot=boot["boot"], arm=boot["arm"])
+                )  # fmt: skip
+    return found
+
+
+MEASURES = (
+    ("pool.tokens", "token_pool_total_tokens", "tokens", "pool"),
+    ("pool.available", "available_kv_bytes", "bytes", "available_kv"),
+    ("pool.requests_at_max_length", "max_concurrency", "1", "pool"),
+)
+"""Results id, column of boot_arms, unit, and the beginning of the names of the log facts that show it."""
+
+
+def predictions(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """pool.spread and pool.next_boot of each arm, of tokens and of available memory."""
+    table = boots(connection)
+    found = []
+    for arm in table["arm"].unique(maintain_order=True):
+        for measure, column, unit in (
+            ("tokens", "token_pool_total_tokens", "tokens"),
+            ("available", "available_kv_bytes", "bytes"),
+        ):
+            of_arm = table.filter((pl.col("arm") == arm) & pl.col(column).is_not_null())
+            names = {"arm": arm, "measure": measure}
+            found += [e.named(id, FINDING, **names) for id, e in _of_population(of_arm, column, unit)]
+    return found
+
+
+def _of_population(of_arm: pl.DataFrame, column: str, unit: str) -> Iterable[tuple[str, Estimate]]:
+    pinned = of_arm.filter(pl.col("kv_budget_source") != "profiled").height
+    values = of_arm.filter(pl.col("kv_budget_source") == "profiled")[column].to_list()
+    settings = of_arm["setting"].n_unique()
+    reason = None
+    if settings > 1:
+        reason = f"the boots differ in their settings ({settings} of them): no spread over different settings"
+    elif pinned and not values:
+        reason = f"pinned: the memory was set, not profiled, in all {pinned} boots; it says nothing about scatter"
+    if reason is not None:
+        for id, its_unit in (("pool.spread", "1"), ("pool.next_boot", unit)):
+            yield id, no_interval(None, its_unit, "none", reason, n=of_arm.height, n_of="boots")
+        return
+    notes = (f"{pinned} pinned boots left out",) if pinned else ()
+    yield "pool.spread", over_boots.spread(values).with_warnings(*notes)
+    yield "pool.next_boot", over_boots.next_boot(values, unit).with_warnings(*notes)
+
+
+def identity(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row an arm: bytes that one longest request takes by each boot (available x length / pool), least and most.
+
+    Boots of one configuration must agree to about one percent; where they do not, the memory that a log prints is not
+    the memory that sized the pool, and no GiB-per-token statement holds.
+    """
+    return rows(
+        connection,
+        """
+        with implied as (
+            select arm, available_kv_bytes * max_model_len_tokens / token_pool_tokens as bytes
+            from boot_arms where available_kv_bytes > 0 and token_pool_tokens > 0 and kv_budget_source = 'profiled'
+        )
+        select arm, count(*) as boots, min(bytes) as least_bytes, max(bytes) as most_bytes,
+            max(bytes) / min(bytes) - 1 as disagreement
+        from implied group by arm order by arm
+        """,
+    )
+
+
+def _lines(connection: duckdb.DuckDBPyConnection, boot: str, fact: str) -> tuple[Evidence, ...]:
+    query = "select distinct file, line, quote from boot_facts where boot = $boot and starts_with(fact, $fact) order by line limit 8"
+    lines = connection.sql(query, params={"boot": boot, "fact": fact}).fetchall()
+    return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)

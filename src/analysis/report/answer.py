@@ -1,0 +1,90 @@
+"""The answer first: a sentence, its numbers, and on demand how each was obtained."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+
+from analysis.estimates.estimate import Estimate, Evidence
+from analysis.estimates.rounding import show
+from analysis.report.names import slug
+from analysis.report.redact import redact
+
+EVIDENCE_SHOWN = 12
+_KIND = {
+    "census": "counted exactly: no interval is due",
+    "estimate": "an estimate",
+    "bound": "a bound: the truth cannot lie outside",
+    "identity": "an identity: it must hold exactly",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A block for the page."""
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def answer(sentence: str, *estimates: Estimate) -> Answer:
+    """The takeaway sentence and the estimates it rests on, each with interval, warnings, method and evidence.
+
+    Everything is escaped, and what is quoted from a file is redacted.
+    """
+    numbers = "".join(_number(e) for e in estimates)
+    return Answer(f'<section class="answer"><p class="takeaway">{escape(redact(sentence).text)}</p>{numbers}</section>')
+
+
+def anchor(estimate: Estimate) -> str:
+    """The id under which a page shows an estimate, for deep links."""
+    return slug("n", estimate.id, *(f"{k} {v}" for k, v in sorted(estimate.qualifiers.items())))
+
+
+def label(estimate: Estimate) -> str:
+    """What a reader calls the estimate: its finding or id, and its qualifiers."""
+    qualifiers = ", ".join(f"{k} {v}" for k, v in sorted(estimate.qualifiers.items()))
+    name = estimate.finding or estimate.id or estimate.method
+    return f"{name} ({qualifiers})" if qualifiers else name
+
+
+def _number(estimate: Estimate) -> str:
+    name, value = _text(label(estimate)), _text(show(estimate))
+    warnings = "".join(f"<li>{_text(w)}</li>" for w in estimate.warnings)
+    listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
+    how = f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate.evidence)}</details>"
+    line = f'<p><span class="name">{name}</span> <strong class="value">{value}</strong></p>'
+    return f'<div class="estimate" id="{anchor(estimate)}">{line}{listed}{how}</div>'
+
+
+def _how(estimate: Estimate) -> str:
+    confidence = None if estimate.confidence is None else f"{estimate.confidence:.0%}"
+    n = None if estimate.n is None else f"{estimate.n:,} {estimate.n_of}".strip()
+    facts: Iterable[tuple[str, str | None]] = (
+        ("Id", estimate.id), ("Kind", _KIND[estimate.kind]), ("Method", estimate.method),
+        ("Assumption", estimate.assumption), ("Confidence", confidence), ("n", n),
+        ("Absent because", estimate.reason), ("Verdict", estimate.verdict),
+    )  # fmt: skip
+    return "<dl>" + "".join(f"<dt>{k}</dt><dd>{_text(v)}</dd>" for k, v in facts if v) + "</dl>"
+
+
+def _evidence(evidence: tuple[Evidence, ...]) -> str:
+    if not evidence:
+        return ""
+    rest = len(evidence) - EVIDENCE_SHOWN
+    items = "".join(f"<li>{_source(e)}</li>" for e in evidence[:EVIDENCE_SHOWN])
+    more = f"<p>and {rest:,} more: see results.json</p>" if rest > 0 else ""
+    return f'<p class="name">Evidence</p><ul class="evidence">{items}</ul>{more}'
+
+
+def _source(evidence: Evidence) -> str:
+    place = evidence.file + (f", line {evidence.line}" if evidence.line is not None else "")
+    parts = [f"<b>{_text(place)}</b>"]
+    parts += [f"<code>{_text(t)}</code>" for t in (evidence.series, evidence.quote) if t]
+    parts += [_text(evidence.window)] if evidence.window else []
+    return "<br>".join(parts)
+
+
+def _text(text: str) -> str:
+    return escape(redact(text).text)

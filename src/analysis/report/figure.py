@@ -1,0 +1,113 @@
+"""Figures: inline SVG at two widths in the page, with SVG, PNG and CSV files beside it."""
+
+import copy
+import re
+import textwrap
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from analysis.charts.frames import Frame
+from analysis.charts.theme import NARROW, WIDE
+from analysis.report.names import checked_name
+from analysis.report.table import grid, write_csv
+
+VEGA_LITE = "6.4"
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A finished figure: `html` for the page; its files are written already."""
+
+    name: str
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
+    """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
+
+    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title stands
+    in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they came about.
+    Raises ValueError for a chart without a description: it is the text alternative.
+    """
+    spec = chart.to_dict()
+    if not spec.get("description", "").strip():
+        raise ValueError(f"the figure {name} has no description: say in words what it shows, with the numbers")
+    name, links = checked_name(name), ""
+    if out is not None:
+        _write_files(spec, name, out)
+        write_csv(table, name, out)
+        links = _links(name)
+    numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
+    html = (
+        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}<figcaption>{escape(caption)}{links}</figcaption>'
+        f"<details><summary>The numbers</summary>{numbers}</details></figure>"
+    )
+    return Figure(name, html)
+
+
+def to_svg(spec: Spec, prefix: str) -> str:
+    """The SVG of a Vega-Lite spec, its ids prefixed so that several can stand in one page."""
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}-", svg)
+
+
+def _inline(spec: Spec, name: str) -> str:
+    label = escape(spec["description"])
+    bare = {key: value for key, value in spec.items() if key != "title"}
+    drawn = []
+    for size, width in (("wide", WIDE), ("narrow", NARROW)):
+        svg = to_svg(_sized(bare, width), f"{name}-{size}")
+        drawn.append(f'<div class="chart {size}" role="img" aria-label="{label}">{svg}</div>')
+    return "".join(drawn)
+
+
+def _sized(spec: Spec, width: int) -> Spec:
+    """The spec at an outer width in pixels; the narrow one has a legend of two columns and fewer ticks."""
+    sized = copy.deepcopy(spec)
+    sized["width"] = width
+    if width < WIDE:
+        config = sized.setdefault("config", {})
+        config["legend"] = {**config.get("legend", {}), "columns": 2}
+        config["axis"] = {**config.get("axis", {}), "tickCount": 4, "labelLimit": 110}
+    return sized
+
+
+def _write_files(spec: Spec, name: str, out: Path) -> None:
+    """The figure by itself, for slides and mail: with its title, on white."""
+    alone = _sized(spec, WIDE)
+    title = alone.get("title", {})
+    for part, width in (("text", 74), ("subtitle", 96)):
+        if isinstance(title.get(part), str):
+            title[part] = textwrap.wrap(title[part], width)
+    alone["config"] = {**alone.get("config", {}), "background": "white"}
+    alone["padding"] = 12
+    folder = out / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.svg").write_text(to_svg(alone, name), encoding="utf-8")
+    (folder / f"{name}.png").write_bytes(vl_convert.vegalite_to_png(alone, vl_version=VEGA_LITE, ppi=144))
+
+
+def _title(spec: Spec) -> str:
+    title = spec.get("title", "")
+    return str(title.get("text", "") if isinstance(title, dict) else title)
+
+
+def _heading(spec: Spec) -> str:
+    subtitle = spec["title"].get("subtitle", "") if isinstance(spec.get("title"), dict) else ""
+    return f'<p class="title">{escape(_title(spec))}</p><p class="subtitle">{escape(str(subtitle))}</p>'
+
+
+def _links(name: str) -> str:
+    files = (("SVG", f"figures/{name}.svg"), ("PNG", f"figures/{name}.png"), ("CSV", f"tables/{name}.csv"))
+    links = " ".join(f'<a href="{path}" download>{what}</a>' for what, path in files)
+    return f' <span class="links">{links} <a href="#fig-{name}" aria-label="Link to this figure">Link</a></span>'

@@ -1,0 +1,17 @@
+"""Names that become file names and anchors."""
+
+import re
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
+
+
+def checked_name(name: str) -> str:
+    """The name itself when it can be a file name and an anchor; ValueError otherwise (it comes from our own code)."""
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise ValueError(f"{name!r} cannot name a figure or table: use lower case letters, digits, '-', '_' and '.'")
+    return name
+
+
+def slug(*parts: str) -> str:
+    """An anchor made from any text: lower case, what is not a letter or digit as '-'."""
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(parts).lower()).strip("-") or "x"

@@ -1,0 +1,137 @@
+"""Take out of a text from a log what is not the reader's business: secrets, people, machines and places.
+
+One table of rules, applied in order. A rule never matches what an earlier pass has put in, so redacting twice changes
+nothing. Figures stay: versions, token counts, times, settings such as max_tokens.
+"""
+
+import ipaddress
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+Replace = Callable[[re.Match[str]], str]
+
+# Values that say nothing: a setting that is off, an address that every machine has, a site that everyone knows.
+_EMPTY = {"none", "null", "true", "false", "auto", "", "''", '""', "[]", "{}", "***", "...", "<redacted>"}
+_COMMON_HOSTS = {"localhost", "0.0.0.0", "127.0.0.1", "::1", "::", "huggingface.co", "github.com", "docs.vllm.ai"}
+_VALUE = r"""(\[[^\]\n]*\]|"[^"\n]*"|'[^'\n]*'|[^\s"',;}\])&\[]+)"""
+_SECRET_KEY = (
+    r"[\w.-]*(?:api[_-]?keys?|secret(?:[_-]?(?:access)?[_-]?key)?|passw(?:or)?d|passphrase|private[_-]?key|credentials?|cookie"
+    r"|(?:hf|hub|face|auth|access|api|refresh|session|bearer|github|gitlab|wandb|user|aws|security)[_-]?token)"
+)
+_TOKENS = (
+    r"hf_\w{10,}|sk-[\w-]{16,}|sk_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
+    r"|xox[abeoprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{30,}|nvapi-[\w-]{20,}|r8_\w{30,}|gsk_\w{20,}"
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
+)
+_PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}-----|\Z)"
+_FLAG = r"--[\w-]{0,40}(?:api-key|token|password|secret)(?:\s+|=)"
+_SUFFIXES = (
+    r"(?:local|localdomain|internal|intranet|lan|corp|home|cluster|svc|com|net|org|edu|gov|mil|int|cloud|ai|io|dev|tech"
+    r"|de|uk|fr|nl|ch|at|se|no|fi|dk|it|es|pl|cz|eu|us|ca|jp|cn|kr|in|au|br|ru|tw|sg|il|ie|be|pt)"
+)
+_ROOTS = (
+    r"(?:app|cache|data|datasets|dev/shm|efs|etc|fsx|ephemeral|gpfs|local|lustre|media|mnt|models?|nfs|nvme\w*|opt|private|"
+    r"projects?|repos?|run|scratch|shared|srv|storage|tmp|usr|var|volumes?|work|workdir|workspaces?)"
+)
+_PATH_PART = r"[^\s\"',:;()<>|\[\]{}/\\=]"
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text fit to be shown, and how often each kind of thing was taken out of it."""
+
+    text: str
+    kinds: Mapping[str, int] = field(default_factory=dict)
+
+
+def redact(text: str) -> Redacted:
+    """Take out secrets, e-mail and network addresses, host names, user and absolute paths, and long identifiers.
+
+    What is taken out leaves its kind in brackets, such as [secret]; a path keeps its last part. Idempotent.
+    """
+    kinds: Counter[str] = Counter()
+    for kind, pattern, replace in _RULES:
+
+        def counted(match: re.Match[str], kind: str = kind, replace: Replace = replace) -> str:
+            new = replace(match)
+            kinds[kind] += new != match[0]
+            return new
+
+        text = pattern.sub(counted, text)
+    return Redacted(text, {kind: n for kind, n in sorted(kinds.items()) if n})
+
+
+def _keep_key(placeholder: str) -> Replace:
+    """Replace group 2 unless it says nothing; the key, group 1, stays."""
+
+    def replace(match: re.Match[str]) -> str:
+        value = match[2].strip("\"'[]").lower()
+        if value in _EMPTY or value in _COMMON_HOSTS or match[2] == placeholder:
+            return match[0]
+        quote = match[2][0] if match[2][0] in "\"'" else ""
+        return f"{match[1]}{quote}{placeholder}{quote}"
+
+    return replace
+
+
+def _host_value(match: re.Match[str]) -> str:
+    value = match[2].strip("\"'")
+    if not re.search(r"[A-Za-z]", value) or value.startswith("["):
+        return match[0]
+    host, colon, port = value.partition(":")
+    if host.lower() in _COMMON_HOSTS | _EMPTY:
+        return match[0]
+    quote = match[2][0] if match[2][0] in "\"'" else ""
+    return f"{match[1]}{quote}[host]{colon}{port if port.isdecimal() else ''}{quote}"
+
+
+def _host(match: re.Match[str]) -> str:
+    return match[0] if match[2].lower().rstrip(".") in _COMMON_HOSTS else f"{match[1]}[host]"
+
+
+def _address(match: re.Match[str]) -> str:
+    try:
+        address = ipaddress.ip_address(match[0])
+    except ValueError:
+        return match[0]
+    return match[0] if address.is_loopback or address.is_unspecified else "[ip]"
+
+
+def _constant(text: str) -> Replace:
+    return lambda match: text
+
+
+def _after_key(text: str) -> Replace:
+    return lambda match: f"{match[1]}{text}"
+
+
+def _rule(kind: str, pattern: str, replace: Replace) -> tuple[str, re.Pattern[str], Replace]:
+    return kind, re.compile(pattern, (re.I if kind != "token" else 0) | re.S), replace
+
+
+_RULES = [
+    _rule("secret", _PRIVATE_KEY, _constant("[secret]")),
+    _rule("secret", r"(\b[a-z][a-z0-9+.-]{0,20}://)[^\s/@\"'<>]{1,200}@", _after_key("[userinfo]@")),
+    _rule("secret", r"""(\bauthorization["']?\s*[:=]\s*["']?)((?:bearer|basic|token|digest)\s+[^\s"',}]+|[^\s"',}]+)""",
+          _keep_key("[secret]")),
+    _rule("secret", r"""(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{16,})""", _keep_key("[secret]")),
+    _rule("token", rf"(?<![A-Za-z0-9])(?:{_TOKENS})", _constant("[token]")),
+    _rule("secret", rf"({_FLAG})(?!-){_VALUE}", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-]){_SECRET_KEY}["']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-])(?:token=|["']token["']\s?:\s?)){_VALUE}""", _keep_key("[secret]")),
+    _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _constant("[e-mail]")),
+    _rule("ip address", r"(?<![\w.])(?<!==)(?<!version )(?<!version=)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", _address),
+    _rule("ip address", r"(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", _address),
+    _rule("hardware address", r"(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", _constant("[mac]")),
+    _rule("host", r"""(://(?:\[userinfo\]@)?)([a-z0-9][a-z0-9.-]{0,253})""", _host),
+    _rule("host", rf"""()(?<![\w/.@-])((?:[a-z0-9][a-z0-9-]{{0,62}}\.){{1,8}}{_SUFFIXES})(?![\w-]|\.\w)""", _host),
+    _rule("host", r"""((?<![\w.-])(?:host(?:name)?|node(?:_?name)?|pod(?:_?name)?|(?:exported_)?instance|master_addr)"""
+          r"""["']?\s?[=:]\s?)("[^"\n]*"|'[^'\n]*'|[^\s"',;}\])&]+)""", _host_value),
+    _rule("path", rf"(?<![\w/.~\]-])(?:/(?:home|users)/{_PATH_PART}+|/root)(?=[/\s\"',:;()<>|]|\Z)", _constant("~")),
+    _rule("path", rf"(?<![\w])[a-z]:\\users\\{_PATH_PART}+", _constant("~")),
+    _rule("path", rf"(?<![\w/.~\]-])/{_ROOTS}(?:/{_PATH_PART}+)*/({_PATH_PART}+)", lambda m: f"[path]/{m[1]}"),
+    _rule("identifier", r"(?<![a-z0-9])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![a-z0-9])", _constant("[id]")),
+    _rule("identifier", r"(?<![a-z0-9])(?:0x)?(?=[0-9]{0,200}[a-f])[0-9a-f]{32,}(?![a-z0-9])", _constant("[id]")),
+]  # fmt: skip

@@ -1,0 +1,109 @@
+"""What the notebooks recorded, as one results.json."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from analysis.estimates.estimate import Estimate, Evidence
+from analysis.report.errors import ReportError
+from analysis.report.redact import redact
+
+Json = dict[str, Any]
+_KEPT = {"id", "file", "unit", "kind", "finding", "page"}  # our own words and the names of files: never redacted
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The merged results: results.json itself, the page of each estimate, and what was taken out."""
+
+    json: Json
+    page_of: Mapping[str, str]
+    redacted: Mapping[str, int]
+
+    def estimates(self) -> list[Estimate]:
+        """The estimates as objects, in the order of results.json."""
+        return [estimate_from_json(row) for row in self.json["estimates"]]
+
+
+def key(row: Mapping[str, Any]) -> str:
+    """What identifies an estimate: its id and its qualifiers."""
+    return json.dumps([row["id"], row.get("qualifiers", {})], sort_keys=True, ensure_ascii=False)
+
+
+def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[str, Any]) -> Results:
+    """Merge `<folder>/<page>.json` of the pages, in their order, into one object with sorted lists.
+
+    Texts that stem from logs are redacted. Raises ReportError when two notebooks disagree on one estimate or claim.
+    """
+    rows: dict[str, list[tuple[str, Json]]] = {"estimates": [], "claims": [], "takeaways": []}
+    for page in pages:
+        part = _read(folder / f"{page}.json")
+        for name, found in rows.items():
+            found += [(page, row) for row in part.get(name, [])]
+    kinds: Counter[str] = Counter()
+    page_of: dict[str, str] = {}
+    for page, row in rows["estimates"]:
+        page_of.setdefault(key(row), page)
+    merged = {
+        "study": study,
+        "generated_from": dict(generated_from),
+        "estimates": _unique(rows["estimates"], key, kinds),
+        "claims": _unique(rows["claims"], lambda claim: str(claim["id"]), kinds),
+        "takeaways": [_redacted({**row, "page": page}, kinds) for page, row in rows["takeaways"]],
+    }
+    return Results(merged, page_of, dict(sorted(kinds.items())))
+
+
+def write(results: Results, path: Path) -> None:
+    """Write results.json: strict JSON, the same bytes for the same content. Raises ReportError for NaN or infinity."""
+    try:
+        text = json.dumps(results.json, indent=1, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise ReportError(f"results.json cannot be written: a recorded number is not finite ({error})") from None
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def estimate_from_json(row: Mapping[str, Any]) -> Estimate:
+    """The estimate that a row of results.json stands for; a null end with its warning is unlimited again."""
+    known = {f.name for f in fields(Estimate)}
+    values = {name: value for name, value in row.items() if name in known}
+    warnings = list(values.get("warnings", ()))
+    for end, warning, limit in (("low", "no lower limit", -inf), ("high", "no upper limit", inf)):
+        if values.get(end) is None and warning in warnings:
+            warnings.remove(warning)
+            values[end] = limit
+    values["warnings"] = tuple(warnings)
+    values["evidence"] = tuple(Evidence(**e) for e in values.get("evidence", ()))
+    return Estimate(**values)
+
+
+def _read(path: Path) -> Json:
+    if not path.exists():
+        return {}
+    part: Json = json.loads(path.read_text(encoding="utf-8"))
+    return part
+
+
+def _unique(rows: list[tuple[str, Json]], identity: Any, kinds: Counter[str]) -> list[Json]:
+    seen: dict[str, tuple[str, Json]] = {}
+    for page, row in rows:
+        first = seen.setdefault(identity(row), (page, row))
+        if first[1] != row:
+            raise ReportError(f"the notebooks {first[0]} and {page} disagree on {identity(row)}")
+    return [_redacted(row, kinds) for _, (_, row) in sorted(seen.items())]
+
+
+def _redacted(value: Any, kinds: Counter[str]) -> Any:
+    if isinstance(value, str):
+        result = redact(value)
+        kinds.update(result.kinds)
+        return result.text
+    if isinstance(value, Mapping):
+        return {k: v if k in _KEPT and isinstance(v, str) else _redacted(v, kinds) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_redacted(part, kinds) for part in value]
+    return value

@@ -1,0 +1,177 @@
+"""JSON from outside: bounded in size and depth, every number checked, and what does not fit said so."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.sources.files import SourceFile, UnreadableFileError
+from analysis.sources.reading import Reading, Unparsed
+
+MAX_DOCUMENT_CHARS = 256 << 20
+"""Longest JSON document, or line of JSON Lines, that is parsed: its values take about eight times this in memory."""
+MAX_UNPARSED = 1000
+"""Most unparsed lines kept of one file; the reading's message says that there are more."""
+MAX_INTEGER = 2**63 - 1
+
+
+class NotJsonError(ValueError):
+    """A text that is not one JSON value: the message says why, without naming the file."""
+
+
+def parse(text: str) -> Any:
+    """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise NotJsonError("nested too deeply to be a result file") from None
+    except json.JSONDecodeError as error:
+        raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except ValueError:  # an integer of more digits than Python converts
+        return json.loads(text, parse_int=_integer)
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 20 else float(digits)
+
+
+def objects(file: SourceFile, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a JSON Lines file with their lines; other lines become unparsed. One line at a time."""
+    for number, line in file.lines(MAX_DOCUMENT_CHARS):
+        if not line.strip("\ufeff\x00 \t\r"):
+            continue
+        try:
+            value = parse(line)
+        except NotJsonError as error:
+            keep_unparsed(reading, number, f"JSON line: {error}", line)
+            continue
+        if isinstance(value, dict):
+            yield number, value
+        else:
+            keep_unparsed(reading, number, "JSON line: not an object", line)
+
+
+def document(file: SourceFile) -> Any:
+    """The one JSON value of a file. Raises UnreadableFileError with the place of the fault."""
+    try:
+        return parse(file.text(MAX_DOCUMENT_CHARS))
+    except NotJsonError as error:
+        raise UnreadableFileError(f"{file.path}: {error}; write the result file again") from None
+
+
+def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:
+    """Add an unparsed line, cut to 400 characters; after MAX_UNPARSED only the message counts on."""
+    if len(reading.unparsed) < MAX_UNPARSED:
+        shown = text if isinstance(text, str) else repr(text)
+        reading.unparsed.append(Unparsed(line, clean(what), clean(shown[:400])))
+    else:
+        reading.message = (
+            f"more than {MAX_UNPARSED} places do not parse; the first are listed: check what wrote the file"
+        )
+
+
+def clean(text: str) -> str:
+    """Text that a database takes: no lone surrogates, no NUL."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """One JSON object under checks: a value of the wrong type is null and goes to `reading.unparsed`.
+
+    `what` names the object in the unparsed list ("vllm bench result"), `line` is where it starts.
+    """
+
+    values: Mapping[str, Any]
+    what: str
+    line: int
+    reading: Reading
+
+    def number(self, key: str, scale: float = 1.0) -> float | None:
+        """A finite number times `scale`; NaN and infinities are null, as the tools write them for "none"."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return self._refuse(key, value)
+        if isinstance(value, int) and abs(value) > MAX_INTEGER:
+            return self._refuse(key, value)
+        return value * scale if math.isfinite(value) else None
+
+    def count(self, key: str) -> int | None:
+        """A whole number from 0; 3.0 is taken for 3."""
+        number = self.number(key)
+        if number is None:
+            return None
+        return int(number) if 0 <= number <= MAX_INTEGER // 2 and number == int(number) else self._refuse(key, number)
+
+    def text(self, key: str) -> str | None:
+        """A string."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        return clean(value) if isinstance(value, str) else self._refuse(key, value)
+
+    def words(self, key: str) -> str | None:
+        """A string, or the JSON of anything else: for errors, which tools write as text, code or object."""
+        value = self.values.get(key)
+        if value is None or value == "":
+            return None
+        return clean(value) if isinstance(value, str) else clean(json.dumps(value, default=str))[:4000]
+
+    def flag(self, key: str) -> bool | None:
+        """True or false."""
+        value = self.values.get(key)
+        return value if value is None or isinstance(value, bool) else self._refuse(key, value)
+
+    def array(self, key: str) -> list[Any] | None:
+        """A list."""
+        value = self.values.get(key)
+        return value if value is None or isinstance(value, list) else self._refuse(key, value)
+
+    def numbers(self, key: str, scale: float = 1.0) -> list[float] | None:
+        """A list of finite numbers, all of them or null."""
+        values = self.array(key)
+        if values is None:
+            return None
+        numbers = finite(values, scale)
+        return numbers if numbers is not None else self._refuse(key, values[:20])
+
+    def inner(self, key: str) -> "Fields":
+        """The object under a key; an empty one when it is absent, null or something else."""
+        value = self.values.get(key)
+        if value is not None and not isinstance(value, dict):
+            self._refuse(key, value)
+        return Fields(value if isinstance(value, dict) else {}, self.what, self.line, self.reading)
+
+    def _refuse(self, key: str, value: Any) -> Any:
+        keep_unparsed(self.reading, self.line, f"{self.what}: {key}", value)
+
+
+def finite(values: list[Any], scale: float = 1.0) -> list[float] | None:
+    """The values as finite floats times `scale`, or None when one of them is anything else."""
+    kinds = set(map(type, values))
+    if not kinds <= {int, float}:
+        return None
+    try:
+        numbers = list(map(float, values)) if scale == 1.0 else [value * scale for value in values]
+    except OverflowError:
+        return None
+    return numbers if all(map(math.isfinite, numbers)) else None
+
+
+def summary(values: Mapping[str, Any]) -> str:
+    """A tool's own figures as strict JSON: lists left out, infinities as "inf", NaN as null, long texts cut."""
+    return clean(json.dumps({str(k): _plain(v) for k, v in values.items() if not isinstance(v, list)}))
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, dict):
+        inner = {str(k): _plain(v, depth + 1) for k, v in value.items() if not isinstance(v, list)}
+        return inner if depth < 8 else None
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        return None
+    return value[:400] if isinstance(value, str) else value

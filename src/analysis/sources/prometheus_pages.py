@@ -1,0 +1,173 @@
+"""From samples to pages: which samples belong to one scrape, of what, and when it was."""
+
+import re
+from array import array
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+import polars as pl
+
+from analysis.sources.files import SourceFile, UnreadableFileError
+from analysis.sources.prometheus_line import Series
+from analysis.sources.reading import Reading
+
+MAX_SERIES = 200_000
+"""Most distinct series of one file; engines export hundreds, a large deployment's dump some ten thousand."""
+MAX_SAMPLES = 10_000_000
+"""Most samples of one file (240 MB while it is read)."""
+MAX_UNPARSED = 1_000
+"""Most lines of one file that are kept as unparsed; the message counts the rest."""
+
+_STAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z", re.A)
+
+
+@dataclass(slots=True)
+class Samples:
+    """The samples of one file as columns. `block` counts the pages that follow each other in the file."""
+
+    file: SourceFile
+    numbers: dict[Series, int] = field(default_factory=dict)
+    series: array = field(default_factory=lambda: array("i"))  # type: ignore[type-arg]
+    block: array = field(default_factory=lambda: array("i"))  # type: ignore[type-arg]
+    line: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
+    value: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]
+    at_s: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]
+    block_at_s: dict[int, float] = field(default_factory=dict)
+
+    def number(self, series: Series) -> int:
+        """The series' number in this file; raises UnreadableFileError beyond MAX_SERIES."""
+        number = self.numbers.setdefault(series, len(self.numbers))
+        if number >= MAX_SERIES:
+            raise UnreadableFileError(
+                f"{self.file.path}: more than {MAX_SERIES:,} distinct series; keep the engine's own families and read it again"
+            )
+        return number
+
+    def add(self, number: int, block: int, line: int, value: float, at_s: float | None) -> None:
+        """Append one sample; raises UnreadableFileError beyond MAX_SAMPLES."""
+        if len(self.value) >= MAX_SAMPLES:
+            raise UnreadableFileError(f"{self.file.path}: more than {MAX_SAMPLES:,} samples; split the file by time")
+        self.series.append(number)
+        self.block.append(block)
+        self.line.append(line)
+        self.value.append(value)
+        self.at_s.append(float("nan") if at_s is None else at_s)
+
+    def into(self, reading: Reading) -> None:
+        """Fill the tables `pages` and `samples` of a reading."""
+        if not self.value:
+            return
+        keys, page = self._page_of_sample()
+        starts = self._process_starts(page, len(keys))
+        instances = sorted({series.instance for series in self.numbers})
+        per_target: dict[int, int] = {}
+        for _, instance, _ in keys:
+            per_target[instance] = per_target.get(instance, 0) + 1
+        for index, (block, instance, at_s) in enumerate(keys):
+            when, source = self._time(block, at_s, alone=per_target[instance] == 1)
+            reading.add("pages", page_index=index, target=self._target(instances[instance]), scraped_at_s=when,
+                        scraped_at_source=source, process_start_s=starts[index])  # fmt: skip
+        reading.tables["samples"] = self._frame(page)  # type: ignore[assignment]
+
+    def _page_of_sample(self) -> tuple[list[tuple[int, int, float | None]], np.ndarray]:
+        """The pages' keys (block, instance, time stamp or None) and each sample's page."""
+        block, series, at_s = (
+            np.frombuffer(self.block, "i4"),
+            np.frombuffer(self.series, "i4"),
+            np.frombuffer(self.at_s),
+        )
+        instances = {name: i for i, name in enumerate(sorted({s.instance for s in self.numbers}))}
+        instance = np.array([instances[s.instance] for s in self.numbers], "i4")[series]
+        frame = pl.DataFrame({"block": block, "instance": instance, "at": at_s, "series": series})
+        # A dump repeats a series with other time stamps; in a single scrape the stamps only say how old a value is.
+        pages = (
+            frame.with_columns(
+                repeats=pl.struct("block", "series").is_duplicated().any().over("block"),
+                at=pl.col("at").fill_nan(None),
+            )
+            .with_columns(
+                key=pl.when("repeats").then("at"),
+                at=pl.when("repeats").then("at").otherwise(pl.col("at").max().over("block", "instance")),
+            )
+            .select("block", "instance", "key", "at")
+        )
+        keys = pages.unique().sort("block", "instance", "at", nulls_last=False).with_row_index("page")
+        page = pages.join(
+            keys, on=["block", "instance", "key", "at"], how="left", nulls_equal=True, maintain_order="left"
+        )
+        return list(keys.select("block", "instance", "at").iter_rows()), page["page"].to_numpy()
+
+    def _process_starts(self, page: np.ndarray, pages: int) -> list[float | None]:
+        """Per page process_start_time_seconds, else the earliest _created, else None."""
+        role = np.array([_role(series.name) for series in self.numbers], "i1")[np.frombuffer(self.series, "i4")]
+        value = np.frombuffer(self.value)
+        starts: list[float | None] = [None] * pages
+        for wanted in (2, 1):
+            at = (role == wanted) & np.isfinite(value) & (value > 0)
+            least = np.full(pages, np.inf)
+            np.minimum.at(least, page[at], value[at])
+            starts = [float(new) if np.isfinite(new) else old for old, new in zip(starts, least, strict=True)]
+        return starts
+
+    def _target(self, instance: str) -> str:
+        folder = self.file.path.rpartition("/")[0] or "."
+        return f"{folder}@{instance}" if instance else folder
+
+    def _time(self, block: int, at_s: float | None, alone: bool) -> tuple[float | None, str | None]:
+        named = time_in_name(self.file.path.rpartition("/")[2])
+        if named is not None and alone:
+            return named, "file name"
+        if block in self.block_at_s:
+            return self.block_at_s[block], "scraped_at line"
+        if at_s is not None:
+            return at_s, "sample timestamp"
+        # One modification time says nothing about several scrapes.
+        return (self.file.modified_at_s, "mtime") if alone else (None, None)
+
+    def _frame(self, page: np.ndarray) -> pl.DataFrame:
+        known = pl.DataFrame(
+            {"name": [s.name for s in self.numbers], "labels": [s.labels for s in self.numbers]},
+            schema={"name": pl.String, "labels": pl.String},
+        )
+        rows = known[np.frombuffer(self.series, "i4")]
+        return pl.DataFrame(
+            {"page_index": page, "name": rows["name"], "labels": rows["labels"],
+             "line": np.frombuffer(self.line, "i8"), "value": np.frombuffer(self.value)}
+        )  # fmt: skip
+
+
+def _role(name: str) -> int:
+    if name == "process_start_time_seconds":
+        return 1
+    return 2 if name.endswith("_created") else 0
+
+
+def time_in_name(name: str) -> float | None:
+    """Unix seconds from a UTC stamp in a file name (20261129T131500Z, 2026-11-29T13:15:00Z); None if there is none."""
+    match = _STAMP.search(name)
+    return _unix(match) if match else None
+
+
+def parse_time(text: str) -> float | None:
+    """Unix seconds from what follows `# scraped_at`: a UTC stamp, an ISO time with offset, or unix seconds."""
+    text = text.strip(" :=\t\r\n")
+    match = _STAMP.fullmatch(text)
+    if match:
+        return _unix(match)
+    if re.fullmatch(r"\d{9,10}(\.\d{1,9})?", text, re.A):
+        return float(text)
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return at.timestamp() if at.tzinfo else None
+
+
+def _unix(match: re.Match[str]) -> float | None:
+    *fields, fraction = match.groups()
+    try:
+        at = datetime(*map(int, fields), tzinfo=UTC)  # type: ignore[misc, arg-type]
+    except ValueError:
+        return None
+    return at.timestamp() + float(f"0.{fraction or 0}")

@@ -1,0 +1,165 @@
+"""Metric pages as text: Prometheus 0.0.4, OpenMetrics, several pages in one file, promtool dumps, a page in a JSON string."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from analysis.sources.files import SourceFile, UnreadableFileError
+from analysis.sources.prometheus_line import parse_sample
+from analysis.sources.prometheus_pages import MAX_UNPARSED, Samples, parse_time
+from analysis.sources.reading import Reading, Unparsed
+
+MAX_JSON_PAGE_BYTES = 64 << 20
+"""Largest page that comes as one JSON string (it is held in memory whole)."""
+
+_TYPE = re.compile(
+    r"#[ \t]*(?:TYPE[ \t]+\S+[ \t]+(?:counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\b|HELP[ \t]+\S)"
+)
+_DECLARED = re.compile(r"#[ \t]*(TYPE|HELP|UNIT)[ \t]+(\S+)")
+_SCRAPED_AT = re.compile(r"#[ \t]*scraped_at\b(.*)", re.I)
+_TELLING = re.compile(r"[a-zA-Z0-9_]:[a-z]|\{")
+_JSON_PAGE = re.compile(r'\s*"(?:\\n)*# (?:HELP|TYPE) ')
+
+
+def recognise(head: str, name: str) -> bool:
+    """Whether a file's beginning is a metric page: nearly every line a comment or a sample, and one that tells."""
+    if _JSON_PAGE.match(head):
+        return True
+    lines = [line for line in head.splitlines()[:200] if line.strip()]
+    if len(lines) > 1 and not head.endswith("\n"):
+        lines.pop()
+    known = sum(line.startswith("#") or parse_sample(line) is not None for line in lines)
+    if not lines or known < 0.8 * len(lines):
+        return False
+    return any(_TYPE.match(line) or (line[0] != "#" and _TELLING.search(line) and parse_sample(line)) for line in lines)
+
+
+def read(file: SourceFile) -> Reading:
+    """The pages and samples of a file; lines that are neither sample nor comment are unparsed.
+
+    Raises UnreadableFileError beyond MAX_SERIES or MAX_SAMPLES.
+    """
+    reading = Reading("metrics", "prometheus-text")
+    splitter = _Splitter(Samples(file), reading)
+    unparsed = 0
+    for number, line in _lines(file):
+        what = splitter.comment(line) if line.lstrip()[:1] == "#" else splitter.sample(number, line)
+        if what:
+            unparsed += 1
+            if unparsed <= MAX_UNPARSED:
+                reading.unparsed.append(Unparsed(number, what, line.strip()[:400]))
+    splitter.samples.into(reading)
+    if unparsed > MAX_UNPARSED:
+        file.trouble(f"{unparsed:,} lines are not understood, of which the first {MAX_UNPARSED:,} are listed")
+    reading.message = "; ".join(file.troubles) or None
+    return reading
+
+
+def _lines(file: SourceFile) -> Iterator[tuple[int, str]]:
+    lines = file.lines(keep_ends=True)
+    first = next(lines, None)
+    if first is None:
+        return
+    if _JSON_PAGE.match(first[1]):
+        lines.close()  # type: ignore[attr-defined]
+        yield from _json_lines(file)
+        return
+    yield first
+    yield from lines
+
+
+def _json_lines(file: SourceFile) -> Iterator[tuple[int, str]]:
+    """The lines of a page that llama.cpp's server (builds about 7010 to 7100) sent as one JSON string (issue 17384)."""
+    text = file.text(MAX_JSON_PAGE_BYTES)
+    try:
+        page = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnreadableFileError(
+            f"{file.path}: a metric page in a JSON string that is cut off; fetch it again"
+        ) from None
+    for number, line in enumerate(page.splitlines(keepends=True), 1):
+        yield number, line
+
+
+@dataclass(slots=True)
+class _Splitter:
+    """Puts samples into pages: a page ends where a series it already has comes again."""
+
+    samples: Samples
+    reading: Reading
+    block: int = 0
+    seen: dict[tuple[int, float | None], int] = field(default_factory=dict)
+    declared: set[tuple[str, str]] = field(default_factory=set)
+    again: set[tuple[str, str]] = field(default_factory=set)
+    again_from: int | None = None
+    """Number of samples read when a family was first declared for the second time: where the next page may have begun."""
+    ended: bool = False
+
+    def comment(self, line: str) -> str | None:
+        """Take note of a comment line; says what it seems to be when it does not parse."""
+        if match := _DECLARED.match(line.lstrip()):
+            self._declare((match[1], match[2]))
+        elif line.strip() == "# EOF":
+            self.reading.format = "openmetrics"
+            self.ended = True
+        elif match := _SCRAPED_AT.match(line.lstrip()):
+            self.ended = True
+            at_s = parse_time(match[1])
+            if at_s is None:
+                return "time of a scrape"
+            self._start_page_if_due()
+            self.samples.block_at_s[self.block] = at_s
+        return None
+
+    def sample(self, number: int, line: str) -> str | None:
+        """Add the sample on a line; says what the line seems to be when it is not one."""
+        if not line.strip():
+            return None
+        if not line.endswith("\n"):
+            return "incomplete last line"
+        sample = parse_sample(line)
+        if sample is None:
+            return "metric sample"
+        if line.lstrip()[0] == "{":
+            self.reading.format = "promtool-dump"
+        self._start_page_if_due()
+        series = self.samples.number(sample.series)
+        key = (series, sample.at_s)
+        if key in self.seen:
+            if not self._split(key):
+                same = repr(self.samples.value[self.seen[key]]) == repr(sample.value)
+                return None if same else "second value of a series on one page"
+        self.seen[key] = len(self.samples.value)
+        self.samples.add(series, self.block, number, sample.value, sample.at_s)
+        return None
+
+    def _declare(self, what: tuple[str, str]) -> None:
+        if what in self.declared and self.again_from is None:
+            self.again_from = len(self.samples.value)
+        if self.again_from is not None:
+            self.again.add(what)
+        self.declared.add(what)
+
+    def _start_page_if_due(self) -> None:
+        if self.ended and self.seen:
+            self._next_page({}, set())
+        self.ended = False
+
+    def _split(self, key: tuple[int, float | None]) -> bool:
+        """Begin a page: where families were declared again, or here when the page's first series comes again."""
+        start = self.again_from
+        if start is not None and self.seen[key] < start:
+            moved = {key: index for key, index in self.seen.items() if index >= start}
+            self._next_page(moved, self.again)
+            for index in moved.values():
+                self.samples.block[index] = self.block
+            return True
+        if self.seen[key] == next(iter(self.seen.values())):
+            self._next_page({}, set())
+            return True
+        return False
+
+    def _next_page(self, seen: dict[tuple[int, float | None], int], declared: set[tuple[str, str]]) -> None:
+        self.block += 1
+        self.seen, self.declared, self.again, self.again_from = seen, set(declared), set(), None

@@ -1,0 +1,59 @@
+-- one row per page: position, page before it, life (from 1; a restart begins a new one) and restarts seen on it
+create table page_order as
+with starts as (
+    select
+        target, process_start_s, min(position) as first_position,
+        -- Another process that ran before the first page was taken is not a restart: its first page is a baseline.
+        coalesce(process_start_s < any_value(began_at_s), false) as ran_before
+    from page_positions
+    left join (
+        select target, min(scraped_at_s) as began_at_s from page_positions
+        where scraped_at_source <> 'mtime' group by target
+    ) using (target)
+    group by target, process_start_s
+),
+
+parts as (
+    select
+        target, process_start_s, position,
+        -- When every part fell it is the process that restarted.
+        case when count(*) filter (where fell) = count(*) then 1 else count(*) filter (where fell) end as restarted
+    from (
+        select target, process_start_s, position, part, bool_or(fell) as fell
+        from counter_steps where witness group by target, process_start_s, position, part
+    )
+    group by target, process_start_s, position
+    having bool_or(fell)
+),
+
+counted as (
+    select
+        pages.*,
+        starts.first_position,
+        starts.first_position > 0 and not starts.ran_before as is_restarted,
+        coalesce(parts.restarted, 0) as restarted,
+        sum(coalesce(parts.restarted, 0)) over (
+            partition by pages.target, pages.process_start_s order by pages.position
+        )::integer as falls
+    from page_positions as pages
+    join starts on pages.target = starts.target and pages.process_start_s is not distinct from starts.process_start_s
+    left join parts
+        on pages.target = parts.target and pages.position = parts.position
+        and pages.process_start_s is not distinct from parts.process_start_s
+),
+
+lives as (
+    select *, min(position) over (partition by target, process_start_s, falls) as life_position from counted
+)
+
+select
+    page, file, target, position,
+    lag(page) over (partition by target order by position, page) as previous_page,
+    dense_rank() over (partition by target order by life_position, process_start_s, falls)::integer as life,
+    scraped_at_s, scraped_at_source, process_start_s, is_partial,
+    -- Said of one page only where several files hold the answers of one moment.
+    case when row_number() over (partition by target, position order by page) > 1 then 0
+        else restarted + (is_restarted and position = first_position)::integer end::integer as resets,
+    first_position, is_restarted,
+    case when last_position = 0 then 'single' else 'delta' end as "window"
+from lives;

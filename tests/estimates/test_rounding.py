@@ -1,0 +1,81 @@
+"""Numbers as text: the published rounding examples, units, ends without limit, reasons."""
+
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
+from analysis.estimates.rounding import round_interval, show, show_number
+
+
+def estimate(value: float | None, low: float, high: float, unit: str = "1", **more: str) -> Estimate:
+    return Estimate(value, unit, "estimate", "test", low, high, 0.95, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "unit", "text"),
+    [
+        (0.134, 0.113, 0.159, "1", "13.4 % [11.3, 15.9]"),
+        (0.691, 0.645, 0.734, "1", "69 % [64, 74]"),
+        (7.27, 1.2, 13.4, "", "7 [1, 14]"),
+        (1_102_085, 1_031_000, 1_178_000, "", "1,100,000 [1,030,000, 1,180,000]"),
+        (1_102_085, 1_031_000, 1_178_000, "tokens", "1,100k tokens [1,030k, 1,180k]"),
+        (7.27 * 2**30, 1.2 * 2**30, 13.4 * 2**30, "bytes", "7 GiB [1, 14]"),
+        (0.198, 0.17, 0.23, "s", "198 ms [170, 230]"),
+        (1.155, 1.125, 1.191, "x", "1.155x [1.125, 1.191]"),
+        (-0.5, -37, 43, "", "0 [−40, 50]"),
+        (2.93, 2.5, inf, "s", "2.9 s [2.5, no upper limit]"),
+        (None, 5.0, inf, "s", "at least 5.0 s"),
+        (None, -inf, 2.0, "s", "at most 2.0 s"),
+        (None, 0.8, 0.95, "1", "between 80 and 95 %"),
+    ],
+)
+def test_intervals(value: float | None, low: float, high: float, unit: str, text: str) -> None:
+    assert show(estimate(value, low, high, unit, reason="no point" if value is None else None)) == text  # type: ignore[arg-type]
+
+
+def test_both_ends_without_limit_is_no_interval() -> None:
+    got = estimate(10.1 * 2**30, -inf, inf, "bytes", reason="two boots; four are needed")
+    assert show(got) == "10 GiB (no interval: two boots; four are needed)"
+
+
+def test_no_interval_has_two_digits_and_the_reason() -> None:
+    got = no_interval(0.13412, "1", "ratio of sums", "sums only, no buckets")
+    assert show(got) == "13 % (no interval: sums only, no buckets)"
+    assert show(no_interval(None, "1", "none", "no requests")) == "no interval: no requests"
+    assert show(not_computable("s", "ttft is missing")) == "not computable: ttft is missing"
+
+
+def test_a_census_keeps_its_digits() -> None:
+    assert show(Estimate(1_110_893, "tokens", "census", "log")) == "1,110,893 tokens"
+    assert show(Estimate(280, "", "census", "count")) == "280"
+    assert show(Estimate(0.13412, "1", "census", "ratio of sums")) == "13.4 %"
+    assert show(Estimate(9.8 * 2**30, "bytes", "census", "log"), digits=2) == "9.8 GiB"
+    assert show(Estimate(1.4465, "1", "census", "log", id="pool.requests_at_max_length")) == "1.45"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (None, "s", "not known"), (nan, "s", "not a number"), (inf, "s", "unlimited"), (0.0, "s", "0 µs"),
+        (0.0000042, "s", "4.20 µs"), (28.0, "s", "28.0 s"), (7300.0, "s", "2.03 h"), (512, "bytes", "512 B"),
+        (1860.4, "tokens/s", "1,860 tokens/s"), (0.0, "1", "0 %"), (0, "tokens", "0 tokens"),
+        (950_000, "bytes/token", "928 KiB/token"), (212.4, "J", "212 J"), (41.7, "1/h", "41.7 per hour"),
+    ],
+)  # fmt: skip
+def test_single_numbers(value: float | None, unit: str, text: str) -> None:
+    assert show_number(value, unit) == text
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
+def test_ends_round_outwards(value: float, below: float, above: float) -> None:
+    low, high = value - below, value + above
+    _, lower, upper = round_interval(value, low, high)
+    assert lower is not None
+    assert upper is not None
+    noise = 1e-11 * (abs(value) + below + above)
+    assert float(lower) <= low + noise
+    assert float(upper) >= high - noise
+    assert float(upper) - float(lower) <= (high - low) * 2 + noise

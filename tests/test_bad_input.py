@@ -1,0 +1,82 @@
+"""Bad input gets one clear sentence, an exit status, no traceback; what was there before stays."""
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from analysis import paths
+from tests.conftest import copy_boots, run_analysis
+
+
+def _sentence(*arguments: str) -> str:
+    run = run_analysis(*arguments)
+    assert run.returncode == 1
+    assert "Traceback" not in run.stderr
+    return run.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", ["report", "facts"])
+@pytest.mark.parametrize("data", ["no-such-study/", "", "data/vllm-cpu/README.md"])
+def test_a_wrong_study_lists_the_studies_there_are(command: str, data: str) -> None:
+    assert "vllm-cpu/" in _sentence(command, data)
+
+
+@pytest.mark.parametrize(
+    "data", ["vllm-cpu", "vllm-cpu/", "data/vllm-cpu", "data/vllm-cpu/", str(paths.DATA / "vllm-cpu")]
+)
+def test_a_study_is_named_by_path_or_by_name(data: str) -> None:
+    from analysis.study import find
+
+    assert find(data) == paths.DATA / "vllm-cpu"
+
+
+def test_an_empty_folder_says_so(tmp_path: Path) -> None:
+    sentence = _sentence("report", str(tmp_path))
+    assert str(tmp_path) in sentence
+    assert "empty" in sentence
+
+
+def test_a_folder_without_a_known_file_names_what_it_saw(tmp_path: Path) -> None:
+    (tmp_path / "shopping.txt").write_text("milk, eggs\n")
+    sentence = _sentence("report", str(tmp_path))
+    assert "shopping.txt" in sentence
+    assert "docs/formats" in sentence
+
+
+def test_a_failed_run_leaves_the_previous_report(tmp_path: Path) -> None:
+    data = copy_boots(tmp_path / "study", ["R1"])
+    out = tmp_path / "out"
+    assert run_analysis("report", str(data), "--out", str(out)).returncode == 0
+    before = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    assert before
+    shutil.rmtree(data)
+    data.mkdir()
+    assert "empty" in _sentence("report", str(data), "--out", str(out))
+    assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == before
+    assert [p.name for p in tmp_path.iterdir() if "partial" in p.name] == []
+
+
+def test_a_damaged_file_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    data = copy_boots(tmp_path / "study", ["A3", "R1"])
+    page = next((data / "metrics" / "A3").glob("*.gz"))
+    page.write_bytes(page.read_bytes()[:3000])
+    (data / "metrics" / "noise.prom.gz").write_bytes(gzip.compress(os.urandom(2000)))
+    run = run_analysis("facts", str(data))
+    assert run.returncode == 0, run.stderr
+    import json
+
+    files = {f["file"]: f for f in json.loads(run.stdout)["files"]}
+    assert files[page.relative_to(data).as_posix()]["status"] in ("partial", "unreadable")
+    assert files[page.relative_to(data).as_posix()]["message"]
+    assert files["metrics/noise.prom.gz"]["status"] in ("unrecognised", "unreadable")
+    assert files["boots/A3.log"]["status"] == "read"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
+def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
+    data = copy_boots(tmp_path / "study", ["A3"])
+    (data / "boots" / "A3.log").chmod(0)
+    assert "permission" in run_analysis("facts", str(data)).stdout

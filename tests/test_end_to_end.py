@@ -1,0 +1,109 @@
+"""A real study runs end to end: what the report says equals what the recorded files say, computed another way."""
+
+import gzip
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import papermill
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from analysis import paths
+
+
+def _sums(page: Path) -> dict[str, float]:
+    sums: dict[str, float] = defaultdict(float)
+    for family in text_string_to_metric_families(gzip.decompress(page.read_bytes()).decode()):
+        for sample in family.samples:
+            sums[sample.name] += sample.value
+    return sums
+
+
+def _estimates(results: dict[str, Any], id: str) -> dict[str, dict[str, Any]]:
+    return {e["qualifiers"]["boot"]: e for e in results["estimates"] if e["id"] == id}
+
+
+@pytest.mark.parametrize(
+    ("id", "series"),
+    [
+        ("time.prefill_seconds", "vllm:request_prefill_time_seconds_sum"),
+        ("time.decode_seconds", "vllm:request_decode_time_seconds_sum"),
+    ],
+)
+def test_phase_sums_are_the_counters_differences(
+    small_study: Path, results: dict[str, Any], id: str, series: str
+) -> None:
+    found = _estimates(results, id)
+    for boot in ("A2", "A3", "B1"):
+        pages = sorted((small_study / "metrics" / boot).glob("*.prom.gz"))
+        want = _sums(pages[-1])[series] - _sums(pages[0])[series]
+        assert want > 0
+        assert found[boot]["value"] == pytest.approx(want, rel=1e-9)
+
+
+def test_the_share_lies_in_its_interval_and_says_what_it_rests_on(results: dict[str, Any]) -> None:
+    shares = _estimates(results, "time.prefill_share.request_seconds")
+    assert {"A2", "B1"} <= set(shares)
+    for boot in ("A2", "B1"):
+        share = shares[boot]
+        assert 0 < share["low"] < share["value"] < share["high"] < 1
+        assert share["confidence"] == 0.95
+        assert share["n"] > 50
+        assert share["assumption"]
+        assert share["evidence"]
+        assert all((paths.DATA / "vllm-cpu" / e["file"]).exists() for e in share["evidence"])
+
+
+def test_pools_are_those_that_the_logs_print(results: dict[str, Any]) -> None:
+    pools = _estimates(results, "pool.tokens")
+    assert {boot: pool["value"] for boot, pool in pools.items()} == {
+        "A0-crash": 518083, "A2": 518083, "A3": 518083, "B1": 224823,
+    }  # fmt: skip
+    assert all(pool["kind"] == "census" and pool["low"] is None for pool in pools.values())
+
+
+def test_outcomes_are_counted(results: dict[str, Any]) -> None:
+    outcomes = {
+        e["qualifiers"]["outcome"]: e["value"] for e in results["estimates"] if e["id"] == "boots.outcome_count"
+    }
+    assert outcomes == {"served": 4, "refused": 1, "crashed": 0, "unknown": 0}
+
+
+def test_results_have_the_fixed_form(results: dict[str, Any]) -> None:
+    assert set(results) == {"study", "generated_from", "estimates", "claims", "takeaways"}
+    assert results["study"] == "small"
+    keys = set(
+        "id finding qualifiers value low high confidence unit n n_of method kind reason warnings evidence".split()
+    )
+    for estimate in results["estimates"]:
+        assert keys <= set(estimate)
+        assert estimate["value"] is not None or estimate["reason"]
+        assert (
+            estimate["kind"] != "estimate"
+            or estimate["low"] is not None
+            or estimate["high"] is not None
+            or estimate["reason"]
+        )
+    assert results["takeaways"]
+
+
+def test_every_page_and_figure_is_there(small_report: Path) -> None:
+    assert {p.name for p in small_report.glob("*.html")} == {
+        "index.html", "10-inventory.html", "20-where-time-goes.html", "40-token-pool.html",
+    }  # fmt: skip
+    svg = {p.stem for p in small_report.glob("figures/*.svg")}
+    assert len(svg) >= 3
+    assert svg == {p.stem for p in small_report.glob("figures/*.png")}
+    assert svg <= {p.stem for p in small_report.glob("tables/*.csv")}
+
+
+def test_a_notebook_runs_by_itself(small_study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.ipynb"
+    notebook = papermill.execute_notebook(
+        paths.NOTEBOOKS / "20-where-time-goes.ipynb", out, {"data": str(small_study)},
+        kernel_name="python3", progress_bar=False,
+    )  # fmt: skip
+    assert not [o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "error"]
+    assert "figure" in json.dumps(notebook)
