@@ -28,20 +28,7 @@ from pathlib import Path
 from typing import Any
 
 PURPOSES = frozenset(
-    (
-        "start",
-        "setting",
-        "memory",
-        "pool",
-        "phase",
-        "ready",
-        "serving",
-        "step",
-        "refusal",
-        "crash",
-        "traceback",
-        "fallback",
-    )
+    "start setting memory pool phase ready serving step refusal crash traceback shutdown fallback".split()
 )
 UNITS = frozenset(("1", "%", "s", "ms", "tokens", "bytes", "MiB", "GiB", "GB"))
 PLACEHOLDERS = {

@@ -53,6 +53,8 @@ class Boot:
         """
         key = (match.shape.id, match.origin.process)
         over = "ready" in self.purposes or bool(self.purposes & _ENDING)
+        if match.number == self.last_line:
+            return False
         if self.closed:
             return True
         if match.shape.purpose == "start":
