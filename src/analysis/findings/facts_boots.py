@@ -58,7 +58,8 @@ def _kv_cost(served: list[Boot]) -> dict[str, Any] | None:
         {key: boot[key] for key in ("max_num_batched_tokens", "available_kv_gib", "token_pool")}
         | {"available_kv_gib": boot["available_kv_gib_min"]}
         for boot in served
-        if None not in (boot["max_num_batched_tokens"], boot["available_kv_gib_min"]) and boot["kv_budget_source"] == "profiled"
+        if None not in (boot["max_num_batched_tokens"], boot["available_kv_gib_min"])
+        and boot["kv_budget_source"] == "profiled"
     ]
     rows.sort(key=lambda row: row["max_num_batched_tokens"])
     levels = [row["max_num_batched_tokens"] for row in rows]
