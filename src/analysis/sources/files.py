@@ -1,4 +1,4 @@
-"""A study's files, opened safely: never outside the folder, never a device, bounded in size, decompressed and decoded."""
+"""A study's files, opened safely: inside the folder, never a device, bounded in size, decompressed and decoded."""
 
 import gzip
 import io
@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import zstandard
 
@@ -62,11 +63,11 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
         magic = _peek(raw, 4)
         if magic[:2] == _GZIP:
-            return io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes()))
+            return _bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes())
         if magic == _ZSTD:
             unpacked = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            return io.BufferedReader(_Bounded(unpacked, self, self._most_bytes()))
-        return io.BufferedReader(_Bounded(raw, self, MAX_FILE_BYTES))
+            return _bounded(unpacked, self, self._most_bytes())
+        return _bounded(raw, self, MAX_FILE_BYTES)
 
     def _most_bytes(self) -> int:
         return min(MAX_FILE_BYTES, max(FREE_EXPANSION_BYTES, MAX_EXPANSION * self.size))
@@ -90,7 +91,7 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
         return decode(data)
 
-    def lines(self, keep_ends: bool = False, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
+    def lines(self, longest: int = MAX_LINE_CHARS, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
         """Line number (from 1) and text without its end. A carriage return alone does not end a line.
 
         With `keep_ends` a complete line keeps its newline; one without it is the last, or was cut at `longest`.
@@ -102,16 +103,26 @@ class SourceFile:
             while line := text.readline(longest):
                 number += 1
                 yield number, line if keep_ends else line.rstrip("\r\n")
-                if not line.endswith("\n") and len(line) == longest:
+                while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                     self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
-                    while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
-                        pass
+
+
+class _Bytes(Protocol):
+    """What the decompressors and plain files have in common."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+def _bounded(source: _Bytes, file: SourceFile, limit: int) -> io.BufferedReader:
+    return io.BufferedReader(_Bounded(source, file, limit), buffer_size=1 << 17)
 
 
 class _Bounded(io.RawIOBase):
     """A byte stream that ends, and says so, at a limit or where its source is damaged."""
 
-    def __init__(self, source: io.BufferedIOBase, file: SourceFile, limit: int) -> None:
+    def __init__(self, source: _Bytes, file: SourceFile, limit: int) -> None:
         self._source, self._file, self._left = source, file, limit
 
     def readable(self) -> bool:

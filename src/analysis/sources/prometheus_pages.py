@@ -28,11 +28,11 @@ class Samples:
 
     file: SourceFile
     numbers: dict[Series, int] = field(default_factory=dict)
-    series: array = field(default_factory=lambda: array("i"))  # type: ignore[type-arg]
-    block: array = field(default_factory=lambda: array("i"))  # type: ignore[type-arg]
-    line: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
-    value: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]
-    at_s: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]
+    series: array = field(default_factory=lambda: array("i"))
+    block: array = field(default_factory=lambda: array("i"))
+    line: array = field(default_factory=lambda: array("q"))
+    value: array = field(default_factory=lambda: array("d"))
+    at_s: array = field(default_factory=lambda: array("d"))
     block_at_s: dict[int, float] = field(default_factory=dict)
 
     def number(self, series: Series) -> int:
@@ -40,7 +40,8 @@ class Samples:
         number = self.numbers.setdefault(series, len(self.numbers))
         if number >= MAX_SERIES:
             raise UnreadableFileError(
-                f"{self.file.path}: more than {MAX_SERIES:,} distinct series; keep the engine's own families and read it again"
+                f"{self.file.path}: more than {MAX_SERIES:,} distinct series; "
+                "keep the engine's own families and read it again"
             )
         return number
 
