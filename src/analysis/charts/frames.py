@@ -28,11 +28,30 @@ def natural(text: str) -> tuple[Any, ...]:
     return tuple((int(p), "") if p.isdecimal() else (-1, p) for p in re.split(r"(\d+)", text))
 
 
+_KNOWN = (
+    "prefill",
+    "decode",
+    "queue",
+    "served",
+    "refused",
+    "crashed",
+    "read",
+    "partial",
+    "unreadable",
+    "unrecognised",
+    "skipped",
+)
+
+
 def ordered(rows: pl.DataFrame, column: str, within: str | None = None) -> list[str]:
-    """The values of a text column, once each: by group when `within` names one, then in natural order."""
+    """The values of a text column, once each: by the group `within`, known words first, then in natural order."""
     pairs = rows.select(column, (pl.col(within) if within else pl.lit("")).alias("_within")).unique()
-    keys = sorted((natural(str(group)), natural(str(name)), str(name)) for name, group in pairs.iter_rows())
+    keys = sorted((_place(str(group)), _place(str(name)), str(name)) for name, group in pairs.iter_rows())
     return list(dict.fromkeys(name for _, _, name in keys))
+
+
+def _place(word: str) -> tuple[int, tuple[Any, ...]]:
+    return (_KNOWN.index(word) if word in _KNOWN else len(_KNOWN), natural(word))
 
 
 def shorten(rows: pl.DataFrame, column: str) -> pl.DataFrame:

@@ -3,15 +3,17 @@
 import altair as alt
 import polars as pl
 
-from analysis.charts.frames import ordered, shorten, tidy
+from analysis.charts.frames import Frame, ordered, shorten, tidy
 from analysis.charts.theme import colour, finish, shape
 
 HAS_INTERVAL = "isValid(datum.low) && isValid(datum.high)"
+PERCENT = alt.Axis(labelExpr="datum.label + ' %'")
 
 
-def rows_axis(labels: list[str], field: str = "label") -> alt.Y:
+def rows_axis(labels: list[str], field: str = "label", label: str = "datum.label") -> alt.Y:
     """One labelled row for each text, in the order given, with a thin line to guide the eye."""
-    return alt.Y(f"{field}:N", sort=labels, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
+    axis = alt.Axis(grid=True, ticks=False, domain=False, labelExpr=label)
+    return alt.Y(f"{field}:N", sort=labels, title=None, axis=axis)
 
 
 def interval(base: alt.Chart) -> alt.Chart:
@@ -19,40 +21,44 @@ def interval(base: alt.Chart) -> alt.Chart:
     return base.mark_rule().encode(x="low:Q", x2="high:Q").transform_filter(HAS_INTERVAL)
 
 
-def points(base: alt.Chart, x: alt.X, filled_when: str = HAS_INTERVAL) -> alt.LayerChart:
-    """A point a row: filled where the condition holds (an interval is known), open where it does not."""
-    solid = base.mark_point(filled=True).encode(x=x).transform_filter(filled_when)
-    hollow = base.mark_point(filled=False).encode(x=x).transform_filter(f"!({filled_when})")
+def points(base: alt.Chart, x: alt.X) -> alt.LayerChart:
+    """A point a row: filled where its interval is known, open where it is not."""
+    solid = base.mark_point(filled=True).encode(x=x).transform_filter(HAS_INTERVAL)
+    hollow = base.mark_point(filled=False).encode(x=x).transform_filter(f"!({HAS_INTERVAL})")
     return solid + hollow
 
 
-def by_group(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
-    """The base with its groups told apart by colour and by shape, with one legend for both."""
+def coloured(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
+    """The base with its groups told apart by colour."""
     legend = alt.Legend() if len(groups) > 1 else None
-    return base.encode(
-        color=alt.Color(f"{field}:N", scale=colour(groups), legend=legend),
-        shape=alt.Shape(f"{field}:N", scale=shape(groups), legend=legend),
-    )
+    return base.encode(color=alt.Color(f"{field}:N", scale=colour(groups), legend=legend))
+
+
+def shaped(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
+    """The base with its groups told apart by colour and by shape, with one legend for both.
+
+    For points only: Vega-Lite puts points of its own on the ends of a rule that has a shape.
+    """
+    legend = alt.Legend() if len(groups) > 1 else None
+    base = coloured(base, groups, field)
+    return base.encode(shape=alt.Shape(f"{field}:N", scale=shape(groups), legend=legend))
 
 
 def counts(
-    rows: pl.DataFrame, row: str, part: str, unit: str, title: str, subtitle: str, description: str
+    frame: Frame, row: str, part: str, unit: str, *, title: str, subtitle: str, description: str
 ) -> alt.LayerChart:
-    """Bars of the count `n` of each `part` within each `row`, each labelled with its number and its name."""
-    rows = shorten(tidy(rows, row, part, "n"), row)
-    rows = rows.filter(pl.col("n") > 0).with_columns(
-        pl.format("{} {}", "n", part).alias("_text"), pl.format("{} {}", row, part).alias("_bar")
-    )
-    parts, order = ordered(rows, part), ordered(rows, row)
-    base = alt.Chart(rows).encode(
-        y=rows_axis(order, row),
-        yOffset=alt.YOffset(f"{part}:N", sort=parts),
-        x=alt.X("n:Q", title=unit).axis(tickMinStep=1),
-    )
-    bars = base.mark_bar(height=alt.RelativeBandSize(0.8)).encode(
+    """A bar for each `row` and `part` that has any, labelled with its count `n` and the part's name."""
+    rows = shorten(tidy(frame, row, part, "n").filter(pl.col("n") > 0), row)
+    parts = ordered(rows, part)
+    order = pl.DataFrame({row: ordered(rows, row)}).join(pl.DataFrame({part: parts}), how="cross")
+    rows = order.join(rows, on=[row, part], how="left", maintain_order="left").drop_nulls("n")
+    rows = rows.with_columns(pl.format("{} {}", "n", part).alias("text"), pl.format("{}\n{}", row, part).alias("bar"))
+    y = rows_axis(rows["bar"].to_list(), "bar", "split(datum.value, '\\n')[0]")
+    # The text stands beside its bar: the axis leaves a third of the width free for it.
+    room = alt.Scale(domain=[0, 1.5 * max(rows["n"].to_list(), default=1)], nice=False)
+    base = alt.Chart(rows).encode(y=y, x=alt.X("n:Q", title=unit, scale=room).axis(tickMinStep=1))
+    bars = base.mark_bar(height=alt.RelativeBandSize(0.7)).encode(
         color=alt.Color(f"{part}:N", scale=colour(parts), legend=None)
     )
-    # The label stands inside the plot: the longest bar leaves a third of the width free for it.
-    top = float(rows["n"].max() or 1) * 1.5  # type: ignore[arg-type]
-    text = base.mark_text(align="left", dx=6).encode(text="_text:N", x=alt.X("n:Q", scale=alt.Scale(domain=[0, top])))
+    text = base.mark_text(align="left", dx=6).encode(text="text:N")
     return finish(bars + text, title, subtitle, description)

@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import by_group, interval, points, rows_axis
+from analysis.charts.marks import coloured, interval, points, rows_axis, shaped
 from analysis.charts.theme import INK, finish
 
 
@@ -15,9 +15,11 @@ def memory_by_boot(frame: Frame, *, title: str, subtitle: str, description: str)
     """
     rows = shorten(tidy(frame, "label", "group", "value", "low", "high", "needed"), "label")
     base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label", "group")))
-    grouped = by_group(base, ordered(rows, "group"))
-    x = alt.X("value:Q", title="memory (GiB); tick: needed for one longest request")
+    groups = ordered(rows, "group")
+    x = alt.X("value:Q", title="memory (GiB); tick: needed for one longest request", scale=alt.Scale(zero=False))
     needed = (
         base.mark_tick(color=INK, thickness=2.5, size=18).encode(x="needed:Q").transform_filter("isValid(datum.needed)")
     )
-    return finish(points(grouped, x) + interval(grouped) + needed, title, subtitle, description)
+    return finish(
+        needed + interval(coloured(base, groups)) + points(shaped(base, groups), x), title, subtitle, description
+    )

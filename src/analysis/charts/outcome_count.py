@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from analysis.charts.frames import Frame, tidy
+from analysis.charts.frames import Frame
 from analysis.charts.marks import counts
 
 
@@ -11,4 +11,4 @@ def outcome_count(frame: Frame, *, title: str, subtitle: str, description: str) 
 
     Counts of what happened are exact: there is no interval.
     """
-    return counts(tidy(frame), "arm", "outcome", "boots", title, subtitle, description)
+    return counts(frame, "arm", "outcome", "boots", title=title, subtitle=subtitle, description=description)

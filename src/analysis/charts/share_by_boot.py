@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import by_group, interval, points, rows_axis
+from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped
 from analysis.charts.theme import finish
 
 
@@ -15,6 +15,6 @@ def share_by_boot(frame: Frame, *, title: str, subtitle: str, description: str) 
     """
     rows = shorten(tidy(frame, "label", "group", "value", "low", "high"), "label")
     base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label", "group")))
-    base = by_group(base, ordered(rows, "group"))
-    x = alt.X("value:Q", title="share (%)", scale=alt.Scale(domain=[0, 100]))
-    return finish(points(base, x) + interval(base), title, subtitle, description)
+    groups = ordered(rows, "group")
+    x = alt.X("value:Q", title=None, axis=PERCENT, scale=alt.Scale(domain=[0, 100]))
+    return finish(interval(coloured(base, groups)) + points(shaped(base, groups), x), title, subtitle, description)

@@ -4,6 +4,7 @@ import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, tidy
+from analysis.charts.marks import PERCENT
 from analysis.charts.theme import INK, colour, dash, finish, shape
 
 
@@ -16,17 +17,16 @@ def share_over_time(frame: Frame, *, title: str, subtitle: str, description: str
     """
     rows = tidy(frame, "group", "minutes", "value", "low", "high").sort("group", "minutes")
     groups = ordered(rows, "group")
-    legend = alt.Legend(symbolType="stroke") if len(groups) > 1 else None
+    legend = alt.Legend() if len(groups) > 1 else None
     base = alt.Chart(rows).encode(
         x=alt.X("minutes:Q", title="minutes from the first scrape"),
-        y=alt.Y("value:Q", title="share (%)", scale=alt.Scale(domain=[0, 100])),
+        y=alt.Y("value:Q", title=None, axis=PERCENT, scale=alt.Scale(domain=[0, 100])),
         color=alt.Color("group:N", scale=colour(groups), legend=legend),
     )
     bands = rows.group_by("group").agg(
         pl.col("minutes").min().alias("start"), pl.col("minutes").max().alias("end"), pl.col("low", "high").first()
     ).sort("group").drop_nulls()  # fmt: skip
-    band = alt.Chart(bands).mark_rect(opacity=0.15, color=INK).encode(x="start:Q", x2="end:Q", y="low:Q", y2="high:Q")
-    band = band.encode(color=alt.Color("group:N", scale=colour(groups), legend=legend)) if len(groups) > 1 else band
-    line = base.mark_line().encode(strokeDash=alt.StrokeDash("group:N", scale=dash(groups), legend=legend))
-    dots = base.mark_point(filled=True, size=40).encode(shape=alt.Shape("group:N", scale=shape(groups), legend=None))
+    band = alt.Chart(bands).mark_rect(opacity=0.13, color=INK).encode(x="start:Q", x2="end:Q", y="low:Q", y2="high:Q")
+    line = base.mark_line().encode(strokeDash=alt.StrokeDash("group:N", scale=dash(groups), legend=None))
+    dots = base.mark_point(filled=True, size=40).encode(shape=alt.Shape("group:N", scale=shape(groups), legend=legend))
     return finish(band + line + dots, title, subtitle, description)

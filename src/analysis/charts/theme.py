@@ -26,10 +26,9 @@ def study_theme() -> alt.theme.ThemeConfig:
         "axis": {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13,
                  "titleFontWeight": "normal", "domainColor": INK, "domainOpacity": 0.5, "tickColor": INK,
                  "tickOpacity": 0.5, "gridColor": INK, "gridOpacity": 0.14, "labelLimit": 130, "tickCount": 5},
-        "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "start", "titleY": -12, "titleX": 0},
         "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "orient": "top", "title": None,
                    "symbolSize": 110, "symbolStrokeWidth": 2, "labelLimit": 150, "columnPadding": 16, "offset": 12},
-        "point": {"size": 90, "strokeWidth": 2},
+        "point": {"size": 60, "strokeWidth": 2, "opacity": 1},
         "line": {"strokeWidth": 2},
         "rule": {"strokeWidth": 2.5},
         "text": {"color": INK, "fontSize": 13},
@@ -42,6 +41,13 @@ def colour(domain: list[str]) -> alt.Scale:
     return alt.Scale(domain=domain, range=COLOURS[: len(domain)])
 
 
+def filled(domain: list[str], *solid: str) -> alt.Scale:
+    """The same colours as fills, for the groups named; the others are open, which shows in print too."""
+    return alt.Scale(
+        domain=domain, range=[c if d in solid else "transparent" for d, c in zip(domain, COLOURS, strict=False)]
+    )
+
+
 def shape(domain: list[str]) -> alt.Scale:
     """Shapes for up to six groups, in the order given, so that colour never carries a group alone."""
     return alt.Scale(domain=domain, range=SHAPES[: len(domain)])
@@ -52,7 +58,7 @@ def dash(domain: list[str]) -> alt.Scale:
     return alt.Scale(domain=domain, range=DASHES[: len(domain)])
 
 
-def finish(chart: alt.Chart | alt.LayerChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
+def finish(chart: alt.LayerChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
     """A chart with what every chart must have: the finding, its unit and n, and a text with the numbers.
 
     Layering does not lift a layer's description, so it is set here, on the whole. Raises ValueError when one is empty.
@@ -60,8 +66,6 @@ def finish(chart: alt.Chart | alt.LayerChart, title: str, subtitle: str, descrip
     for what, text in (("title", title), ("subtitle", subtitle), ("description", description)):
         if not text.strip():
             raise ValueError(f"a chart needs a {what}")
-    whole = chart if isinstance(chart, alt.LayerChart) else alt.layer(chart)
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     heading = alt.TitleParams(text=title, subtitle=subtitle)
-    return whole.properties(
-        title=heading, description=description, autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
-    )
+    return chart.properties(title=heading, description=description, autosize=fit)

@@ -34,7 +34,8 @@ class Estimate:
     `kind` is census (counted, exact, no interval), estimate (of the service; has an interval or a `reason`), bound
     (the truth cannot lie outside) or identity (must hold exactly). `n` counts independent units, which `n_of` names
     (requests, blocks, boots). `reason` says why the value or the interval is absent. `sensitivity` holds the interval
-    again under a worse assumption, by the name of that assumption ("design effect 2").
+    again under a worse assumption, by the name of that assumption ("design effect 2"). `picked` says which method was
+    chosen by what data exist, and why (`choose.py`).
     """
 
     value: float | None
@@ -55,6 +56,7 @@ class Estimate:
     qualifiers: Mapping[str, str] = field(default_factory=dict)
     verdict: str | None = None
     sensitivity: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    picked: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a figure without an interval and without the reason that there is none."""
@@ -88,6 +90,8 @@ class Estimate:
         }  # fmt: skip
         if self.verdict is not None:
             row["verdict"] = self.verdict
+        if self.picked:
+            row["picked"] = self.picked
         if self.sensitivity:
             row["sensitivity"] = {
                 name: [end if isfinite(end) else None for end in ends] for name, ends in self.sensitivity.items()

@@ -5,10 +5,10 @@ from math import inf, log, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
+from analysis.estimates.clusters import clustered_share
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, Floats, floats, logit_ends, problem
+from analysis.estimates.inputs import Floats, floats, problem
 
 ASSUMPTION = "blocks of time are independent of each other; the traffic mix drifts faster than a block"
 BLOCKS = (5, 10)
@@ -80,13 +80,14 @@ def share_from_scrapes(windows: Windows, independent: Estimate | None = None) ->
         return no_interval(share, "1", method, f"fewer than {LEAST_WINDOWS} windows with requests", n=n, n_of="windows")
     if share in (0.0, 1.0):
         return no_interval(share, "1", method, f"the share is exactly {share:g}", n=n, n_of="windows")
-    choices = [c for blocks in BLOCKS if (c := _batch_means(windows, blocks, share)) is not None]
+    choices = [c for blocks in BLOCKS if (c := _batch_means(windows, blocks)).low is not None]
     if not choices:
         return no_interval(share, "1", method, "fewer than 5 blocks", n=n, n_of="windows")
     if independent is not None and independent.low is not None:
         choices.append(replace(independent, value=share))
-    elif (each := _clustered(windows, np.arange(len(windows.part)), share, "windows")) is not None:
-        choices.append(each)
+    else:
+        each = clustered_share(windows.part, windows.whole, np.arange(len(windows.part)), "windows", ASSUMPTION)
+        choices += [each] if each.low is not None else []
     widest = max(choices, key=lambda c: (c.high or 0.0) - (c.low or 0.0))
     return replace(
         widest, method=f"widest of independent, 5 and 10 batch means: {widest.method}", evidence=(), sensitivity={},
@@ -140,21 +141,8 @@ def _drift(windows: Windows, share: float) -> tuple[str, ...]:
     return (f"traffic drifted over about {tau:.0f} s; covers too little (about 80 % in tests at 6 times that)",)
 
 
-def _batch_means(windows: Windows, blocks: int, share: float) -> Estimate | None:
+def _batch_means(windows: Windows, blocks: int) -> Estimate:
     block = blocks_of(windows, blocks)
-    busy = np.unique(block[windows.requests > 0])
-    return None if len(busy) < LEAST_BLOCKS else _clustered(windows, block, share, "blocks")
-
-
-def _clustered(windows: Windows, cluster: NDArray[np.int64], share: float, name: str) -> Estimate | None:
-    """Ratio interval with whole clusters as units: residual sums e, se = sqrt(B var(e)) / sum(whole)."""
-    residuals = np.bincount(cluster, windows.part - share * windows.whole)
-    b = len(residuals)
-    spread = float(residuals.var(ddof=1)) if b > 1 else 0.0
-    if spread <= 0:
-        return None
-    se = sqrt(b * spread) / float(windows.whole.sum())
-    low, high = logit_ends(share, se / (share * (1 - share)), float(stats.t.ppf((1 + CONFIDENCE) / 2, b - 1)))
-    return Estimate(
-        share, "1", "estimate", f"{b} {name}, t on the log-odds", low, high, CONFIDENCE, b, name, ASSUMPTION
-    )
+    if len(np.unique(block[windows.requests > 0])) < LEAST_BLOCKS:
+        return no_interval(None, "1", "batch means", "fewer than 5 blocks")
+    return clustered_share(windows.part, windows.whole, block, "blocks", ASSUMPTION)

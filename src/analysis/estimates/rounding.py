@@ -66,10 +66,7 @@ def round_interval(value: float, low: float, high: float) -> tuple[Decimal, Deci
     """
     reach = [abs(value - end) for end in (low, high) if isfinite(end)]
     half = (high - low) / 2 if len(reach) == 2 else (reach[0] if reach else 0.0)
-    if half > 0:
-        step = step_of(half)
-    else:
-        step = Decimal(1).scaleb(_digits(value, 1).adjusted() - BARE_DIGITS + 1)
+    step = step_of(half) if half > 0 else Decimal(1).scaleb(_digits(value, 1).adjusted() - BARE_DIGITS + 1)
     return (
         _to_step(value, step, ROUND_HALF_EVEN),
         _to_step(low, step, ROUND_FLOOR) if isfinite(low) else None,

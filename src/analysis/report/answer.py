@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from html import escape
 
 from analysis.estimates.estimate import Estimate, Evidence
-from analysis.report.names import slug
 from analysis.estimates.rounding import show
+from analysis.report.names import slug
 from analysis.report.redact import redact
 
 EVIDENCE_SHOWN = 12
@@ -50,13 +50,12 @@ def label(estimate: Estimate) -> str:
 
 
 def _number(estimate: Estimate) -> str:
+    name, value = _text(label(estimate)), _text(show(estimate))
     warnings = "".join(f"<li>{_text(w)}</li>" for w in estimate.warnings)
-    return (
-        f'<div class="estimate" id="{anchor(estimate)}">'
-        f'<p><span class="name">{_text(label(estimate))}</span> <strong class="value">{_text(show(estimate))}</strong></p>'
-        + (f'<ul class="warnings">{warnings}</ul>' if warnings else "")
-        + f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate.evidence)}</details></div>"
-    )
+    listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
+    how = f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate.evidence)}</details>"
+    line = f'<p><span class="name">{name}</span> <strong class="value">{value}</strong></p>'
+    return f'<div class="estimate" id="{anchor(estimate)}">{line}{listed}{how}</div>'
 
 
 def _how(estimate: Estimate) -> str:

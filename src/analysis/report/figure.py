@@ -32,10 +32,10 @@ class Figure:
 
 
 def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
-    """Show a chart with the id `fig-<name>`, and write figures/<name>.svg, .png and tables/<name>.csv when `out` is given.
+    """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
 
-    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title stands in the
-    page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they came about.
+    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title stands
+    in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they came about.
     Raises ValueError for a chart without a description: it is the text alternative.
     """
     spec = chart.to_dict()
@@ -46,10 +46,10 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
         _write_files(spec, name, out)
         write_csv(table, name, out)
         links = _links(name)
+    numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
     html = (
-        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}'
-        f"<figcaption>{escape(caption)}{links}</figcaption>"
-        f"<details><summary>The numbers</summary>{grid(table, f'The numbers of the figure: {_title(spec)}')}</details></figure>"
+        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}<figcaption>{escape(caption)}{links}</figcaption>'
+        f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)
 
@@ -110,4 +110,4 @@ def _heading(spec: Spec) -> str:
 def _links(name: str) -> str:
     files = (("SVG", f"figures/{name}.svg"), ("PNG", f"figures/{name}.png"), ("CSV", f"tables/{name}.csv"))
     links = " ".join(f'<a href="{path}" download>{what}</a>' for what, path in files)
-    return f' <span class="links">{links} <a href="#fig-{name}">Link</a></span>'
+    return f' <span class="links">{links} <a href="#fig-{name}" aria-label="Link to this figure">Link</a></span>'

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.estimates.estimate import Estimate
-from analysis.report.answer import anchor, label
 from analysis.estimates.rounding import show
+from analysis.report.answer import anchor, label
 from analysis.report.pages import Page, fill
 from analysis.report.results import Results, estimate_from_json, key
 

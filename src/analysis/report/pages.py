@@ -47,7 +47,8 @@ def convert(notebook: Path) -> Page:
     """Turn an executed notebook into a page.
 
     The title is the notebook's metadata `title`, else its first heading, else its name; the summary is the metadata
-    `summary`, else the first paragraph. Code is folded away; set-up and parameter cells and standard error are left out.
+    `summary`, else the first paragraph. Code is folded away; set-up and parameter cells and standard
+    error are left out.
     """
     nb = nbformat.read(notebook, as_version=4)
     html, _ = _exporter().from_notebook_node(nb)
@@ -73,9 +74,7 @@ def fill(template: str, name: str, **values: Any) -> str:
     """A page from one of our templates, everything escaped but what is Markup already; checked to be self-contained."""
     html = _environment().get_template(template).render(style=_style(), **values)
     if found := loads(html):
-        raise ReportError(
-            f"the page {name} would run or fetch {found[0]}: show charts with figure(), tables with table()"
-        )
+        raise ReportError(f"the page {name} would run or fetch {found[0]}: show charts with figure()")
     return html
 
 

@@ -25,6 +25,8 @@ _TOKENS = (
     r"|xox[abeoprs]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{30,}|nvapi-[\w-]{20,}|r8_\w{30,}|gsk_\w{20,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
 )
+_PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}-----|\Z)"
+_FLAG = r"--[\w-]{0,40}(?:api-key|token|password|secret)(?:\s+|=)"
 _SUFFIXES = (
     r"(?:local|localdomain|internal|intranet|lan|corp|home|cluster|svc|com|net|org|edu|gov|mil|int|cloud|ai|io|dev|tech"
     r"|de|uk|fr|nl|ch|at|se|no|fi|dk|it|es|pl|cz|eu|us|ca|jp|cn|kr|in|au|br|ru|tw|sg|il|ie|be|pt)"
@@ -106,17 +108,17 @@ def _after_key(text: str) -> Replace:
 
 
 def _rule(kind: str, pattern: str, replace: Replace) -> tuple[str, re.Pattern[str], Replace]:
-    return kind, re.compile(pattern, re.I if kind != "token" else 0), replace
+    return kind, re.compile(pattern, (re.I if kind != "token" else 0) | re.S), replace
 
 
 _RULES = [
-    _rule("secret", r"()-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}-----|\Z)", _constant("[secret]")),
+    _rule("secret", _PRIVATE_KEY, _constant("[secret]")),
     _rule("secret", r"(\b[a-z][a-z0-9+.-]{0,20}://)[^\s/@\"'<>]{1,200}@", _after_key("[userinfo]@")),
     _rule("secret", r"""(\bauthorization["']?\s*[:=]\s*["']?)((?:bearer|basic|token|digest)\s+[^\s"',}]+|[^\s"',}]+)""",
           _keep_key("[secret]")),
     _rule("secret", r"""(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{16,})""", _keep_key("[secret]")),
     _rule("token", rf"(?<![A-Za-z0-9])(?:{_TOKENS})", _constant("[token]")),
-    _rule("secret", rf"""(--[\w-]{{0,40}}(?:api-key|token|password|secret)(?:\s+|=))(?!-){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"({_FLAG})(?!-){_VALUE}", _keep_key("[secret]")),
     _rule("secret", rf"""((?<![\w.-]){_SECRET_KEY}["']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
     _rule("secret", rf"""((?<![\w.-])(?:token=|["']token["']\s?:\s?)){_VALUE}""", _keep_key("[secret]")),
     _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _constant("[e-mail]")),

@@ -18,7 +18,7 @@ _KEPT = {"id", "file", "unit", "kind", "finding", "page"}  # our own words and t
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The merged results: `json` is results.json; `page_of` says which page an estimate is on; `redacted` what was taken out."""
+    """The merged results: results.json itself, the page of each estimate, and what was taken out."""
 
     json: Json
     page_of: Mapping[str, str]

@@ -128,7 +128,7 @@ def _stop(processes: list[subprocess.Popen[bytes]]) -> None:
 
 @contextmanager
 def _sigterm_as_exit() -> Iterator[None]:
-    """Within the block SIGTERM raises SystemExit, so that the folder is cleaned up; only possible in the main thread."""
+    """Within the block SIGTERM raises SystemExit, so that the folder is cleaned up (in the main thread only)."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

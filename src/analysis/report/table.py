@@ -44,8 +44,12 @@ def grid(frame: Frame, caption: str) -> str:
     right = [dtype.is_numeric() for dtype in rows.dtypes]
     kinds = [' class="number"' if r else "" for r in right]
     head = "".join(f'<th scope="col"{k}>{escape(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
+    # A text in the first column names its row, for a screen reader too.
+    tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
     body = "".join(
-        "<tr>" + "".join(f"<td{k}>{escape(cell(v))}</td>" for v, k in zip(row, kinds, strict=True)) + "</tr>\n"
+        "<tr>"
+        + "".join(f"<{t}{k}>{escape(cell(v))}</{t[:2]}>" for v, k, t in zip(row, kinds, tags, strict=True))
+        + "</tr>\n"
         for row in rows.iter_rows()
     )
     return (
@@ -55,7 +59,7 @@ def grid(frame: Frame, caption: str) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value as a cell shows it: an em dash for what is missing, digits in groups, no more than six of them significant."""
+    """A value as a cell shows it: an em dash for what is missing, digits in groups, six significant at most."""
     if value is None:
         return "—"
     if isinstance(value, bool):
@@ -68,7 +72,7 @@ def cell(value: Any) -> str:
 
 
 def write_csv(frame: Frame, name: str, out: Path) -> Path:
-    """Write tables/<name>.csv with all digits; texts that a spreadsheet would take for a formula get a leading quote."""
+    """Write tables/<name>.csv with all digits; texts that a spreadsheet would run get a leading quote."""
     rows, buffer = tidy(frame), io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([_inert(c) for c in rows.columns])

@@ -1,0 +1,81 @@
+"""Assumption: requests do not wait for each other. The most a lever on one phase can gain, and when it is no bound."""
+
+from dataclasses import replace
+from math import inf, isfinite
+
+from analysis.estimates.estimate import Estimate, no_interval
+
+SEQUENTIAL = 1.05
+"""Mean concurrency up to which request-seconds do not overlap, and the cap is a bound."""
+FIRST_ORDER = 2.4
+"""The first-order range was within 8 % of the truth up to this concurrency in simulation, too low above 10."""
+
+
+def cap(share: float, factor: float = inf) -> float:
+    """Amdahl's ratio 1 / (1 - R + R / f) for a phase of share R made f times faster."""
+    return 1 / (1 - share + (0.0 if factor == inf else share / factor)) if share < 1 or factor < inf else inf
+
+
+def lever_ceiling(
+    share: Estimate, concurrency: float | None, wall_share: float | None = None, factor: float = inf
+) -> Estimate:
+    """The most that inference time can shrink when the phase with this share of request-seconds is made faster.
+
+    At a mean concurrency up to 1.05 the cap 1/(1 - R + R/f) is a bound. Above it a request that waits for somebody
+    else's phase books the wait elsewhere: not a bound, but, with `wall_share` p (share of wall-clock time the phase
+    runs), the first-order range R + p(1 - R) .. R + p for f = inf.
+    """
+    method = "1 / (1 - R + R / f)"
+    if share.value is None or not 0 <= share.value < 1:
+        return no_interval(None, "x", method, share.reason or "the share is not below 1")
+    if concurrency is not None and concurrency <= SEQUENTIAL:
+        low, high = (None if end is None else cap(end, factor) for end in (share.low, share.high))
+        return replace(
+            share, value=cap(share.value, factor), low=low, high=high, unit="x", kind="bound", method=method, id="",
+            sensitivity={}, assumption="requests do not overlap",
+        )  # fmt: skip
+    known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
+    if wall_share is None or not 0 <= wall_share <= 1 or factor != inf:
+        reason = f"not a bound: requests overlap ({known})"
+        return no_interval(cap(share.value, factor), "x", method, reason, n=share.n, n_of=share.n_of)
+    return _first_order(share, concurrency, wall_share, known)
+
+
+def _first_order(share: Estimate, concurrency: float | None, p: float, known: str) -> Estimate:
+    low = share.low if share.low is not None else share.value
+    high = share.high if share.high is not None else share.value
+    assert low is not None
+    assert high is not None
+    least, most = low + p * (1 - low), high + p
+    notes = ("too low above ten requests at once",) if concurrency is None or concurrency > FIRST_ORDER else ()
+    return Estimate(
+        None, "x", "estimate", "first order: R + p(1 - R) .. R + p of request-seconds", cap(min(least, 1)),
+        cap(most) if most < 1 else inf, None, share.n, share.n_of,
+        "each second of the phase delays the requests in flight; queue time saved comes on top",
+        reason=f"not a bound: requests overlap ({known})", warnings=notes,
+    )  # fmt: skip
+
+
+def mean_concurrency(inference_s: float, busy_s: float | None, wall_s: float) -> Estimate:
+    """Requests in service at once: inference seconds over busy seconds; over wall seconds a lower limit."""
+    clock = busy_s if busy_s is not None else wall_s
+    if not (isfinite(inference_s) and isfinite(clock) and inference_s >= 0 and clock > 0):
+        return no_interval(None, "1", "inference seconds over busy seconds", "the sums or the time are not known")
+    if busy_s is not None:
+        return Estimate(inference_s / clock, "1", "census", "inference seconds over busy seconds")
+    return Estimate(
+        inference_s / clock, "1", "bound", "inference seconds over wall seconds", inference_s / clock, inf,
+        warnings=("a lower limit: idle time is inside the clock",),
+    )  # fmt: skip
+
+
+def residual_share(total_s: float, *parts_s: float, unit_of: str = "end-to-end time") -> Estimate:
+    """What sums of phases leave of a total, as end-to-end less queue and inference (frontend and transport).
+
+    The parts are on another clock: a residual below -0.1 % of the total is clock trouble and said so.
+    """
+    if not all(isfinite(v) and v >= 0 for v in (total_s, *parts_s)) or total_s <= 0:
+        return no_interval(None, "1", f"residual of {unit_of}", "a sum is missing or the total is zero")
+    value = 1 - sum(parts_s) / total_s
+    notes = ("negative beyond 0.1 %: clocks disagree, or the sums are of different requests",) if value < -1e-3 else ()
+    return Estimate(value, "1", "identity", f"residual of {unit_of}", warnings=notes)

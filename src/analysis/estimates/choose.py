@@ -1,0 +1,102 @@
+"""Which method: chosen by what data exist; the Estimate's `picked` says which was taken and why."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.estimates import compare as arms
+from analysis.estimates import quantile_buckets, quantile_values, ratio_requests, tails
+from analysis.estimates.buckets import Buckets
+from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.inputs import Floats, floats
+from analysis.estimates.ratio_page import PageShare, share_from_sums_only
+from analysis.estimates.ratio_scrapes import Windows, share_from_scrapes
+
+
+def share(
+    *,
+    windows: Windows | None = None,
+    requests: tuple[ArrayLike, ArrayLike] | None = None,
+    cluster: ArrayLike | None = None,
+    page: PageShare | None = None,
+    sums: tuple[float, float] | None = None,
+) -> Estimate:
+    """A share of sums from the best data there are.
+
+    In order: a series of scrapes (`windows`, the only one that can see drift), with the independent interval of
+    `requests` or `page` beside it; per-request (part, rest) by `cluster`; the same as independent; one `page`; two
+    `sums`. A method that refuses for lack of data hands on to the next.
+    """
+    each = None if requests is None else ratio_requests.share_of_requests(*requests)
+    independent = each if each is not None and each.low is not None else (page.estimate if page else None)
+    offers: list[tuple[str, Estimate]] = []
+    if windows is not None:
+        offers.append(("scrapes: they alone show drift of the traffic", share_from_scrapes(windows, independent)))
+    if requests is not None and cluster is not None:
+        grouped = ratio_requests.share_of_requests(*requests, cluster)
+        offers.append(("requests by run: requests of one run are alike", grouped))
+    if each is not None:
+        offers.append(("requests: per-request values exist, no clusters known", each))
+    if page is not None:
+        offers.append(("one page: its buckets and sums are all there is", page.estimate))
+    if sums is not None:
+        offers.append(("two sums: nothing else exists", share_from_sums_only(*sums)))
+    return _first(offers, "1", "no scrapes, requests, histograms or sums")
+
+
+def quantile(
+    q: float,
+    unit: str,
+    *,
+    values: ArrayLike | None = None,
+    block: ArrayLike | None = None,
+    buckets: Buckets | None = None,
+    n_of: str = "requests",
+) -> Estimate:
+    """A quantile from the best data there are: values in blocks, values, buckets."""
+    offers: list[tuple[str, Estimate]] = []
+    if values is not None and block is not None:
+        offers.append(
+            ("values in blocks: neighbours share their luck", tails.quantile_of_blocked(values, block, q, unit))
+        )
+    if values is not None and block is None:
+        offers.append(("values: taken as independent", quantile_values.quantile(values, q, unit, n_of=n_of)))
+    if buckets is not None:
+        offers.append(("buckets: no values exist", quantile_buckets.quantile(buckets, q, unit, n_of=n_of)))
+    return _first(offers, unit, "no values and no histogram")
+
+
+def compare(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    session_a: list[str] | None = None,
+    session_b: list[str] | None = None,
+    margin: float | None = None,
+) -> Estimate:
+    """The ratio of two arms: paired where both have exactly one run in each session, else Welch."""
+    if session_a and session_b and sorted(session_a) == sorted(session_b) and len(set(session_a)) == len(session_a):
+        got = arms.compare(_by_session(a, session_a), _by_session(b, session_b), paired=True, margin=margin)
+        return replace(got, picked="paired: each session ran both arms once")
+    got = arms.compare(a, b, margin=margin)
+    if session_a and session_b and not set(session_a) & set(session_b):
+        got = got.with_warnings(
+            "each arm ran in its own sessions: the session is inside the difference; interleave arms"
+        )
+    return replace(got, picked="unpaired: no sessions that ran both arms once")
+
+
+def _by_session(values: ArrayLike, session: list[str]) -> Floats:
+    found = floats(values)
+    return found[np.argsort(session)] if len(found) == len(session) else found[:0]
+
+
+def _first(offers: list[tuple[str, Estimate]], unit: str, missing: str) -> Estimate:
+    """The first offer with an interval, else the first with a value, else the first; passed-over ones are named."""
+    if not offers:
+        return not_computable(unit, missing)
+    usable = next((o for o in offers if o[1].low is not None or o[1].high is not None), None)
+    why, got = usable or next((o for o in offers if o[1].value is not None), offers[0])
+    passed = [f"{name.split(':')[0]} ({e.reason})" for name, e in offers if e is not got and e.low is None and e.reason]
+    return replace(got, picked=why + (f"; not {', not '.join(passed)}" if passed else ""))

@@ -1,0 +1,141 @@
+"""Assumption: runs are independent and log-normal. The ratio of two arms: different, equivalent, or cannot tell."""
+
+from math import exp
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.inputs import CONFIDENCE, Floats, floats, problem
+from analysis.estimates.runs_needed import pairs_needed, runs_needed
+
+MARGIN = 0.05
+"""The equivalence margin where none was declared: ratios between 1/1.05 and 1.05 count as the same."""
+EQUIVALENCE_CONFIDENCE = 0.90
+"""Two one-sided 5 % tests are one 90 % interval inside the margin."""
+
+
+def compare(a: ArrayLike, b: ArrayLike, *, paired: bool = False, margin: float | None = None) -> Estimate:
+    """The ratio mean(a) / mean(b) of runs, on logarithms, with `verdict`.
+
+    `paired`: a[i] and b[i] ran in the same session (t of differences); otherwise Welch's t. `margin` must have been
+    declared before the runs; the default is 5 % and said so. Verdicts: different, equivalent (the 90 % interval lies
+    inside the margin), cannot_tell (with the runs needed), no_replicates.
+    """
+    x, y = floats(a), floats(b)
+    method = "paired t on logarithms" if paired else "Welch's t on logarithms"
+    why = problem("runs", x, positive=True) or problem("runs", y, positive=True)
+    if why is None and paired and len(x) != len(y):
+        why = "runs: pairs are incomplete"
+    if why is not None:
+        return no_interval(None, "x", method, why, n_of="runs")
+    x, y = np.log(x), np.log(y)
+    ratio, n = exp(float(x.mean() - y.mean())), min(len(x), len(y))
+    if n < 2:
+        return _single(ratio, method, n)
+    result = stats.ttest_rel(x, y) if paired else stats.ttest_ind(x, y, equal_var=False)
+    outer, inner = (result.confidence_interval(c) for c in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
+    if not np.isfinite(outer.low) or outer.high - outer.low <= 1e-12:
+        return no_interval(ratio, "x", method, "the runs of each arm are identical", n=n, n_of="runs")
+    bound = log1p_margin(MARGIN if margin is None else margin)
+    verdict = _verdict(outer, inner, bound)
+    notes = () if margin is not None else (f"margin {MARGIN:.0%} by default, not declared",)
+    if verdict == "cannot_tell":
+        notes = (*notes, _more(x, y, paired, exp(bound) - 1))
+    elif verdict == "equivalent" and (outer.low > 0 or outer.high < 0):
+        notes = (*notes, "a difference was shown, but it is smaller than the margin")
+    return Estimate(
+        ratio, "x", "estimate", method, exp(outer.low), exp(outer.high), CONFIDENCE, n,
+        "pairs of runs" if paired else "runs per arm", "runs are independent, sessions interleaved", warnings=notes,
+        verdict=verdict, sensitivity={"90 % for equivalence": (exp(inner.low), exp(inner.high))},
+    )  # fmt: skip
+
+
+def log1p_margin(margin: float) -> float:
+    """The margin on the logarithm: a ratio between 1/(1 + m) and 1 + m is the same, whichever arm is on top."""
+    return float(np.log1p(abs(margin)))
+
+
+def _verdict(outer: object, inner: object, bound: float) -> str:
+    if -bound < inner.low and inner.high < bound:  # type: ignore[attr-defined]
+        return "equivalent"
+    return "different" if outer.low > 0 or outer.high < 0 else "cannot_tell"  # type: ignore[attr-defined]
+
+
+def _single(ratio: float, method: str, n: int) -> Estimate:
+    return Estimate(
+        ratio, "x", "estimate", method, n=n, n_of="runs", reason="one run per arm", verdict="no_replicates",
+        warnings=("run-to-run scatter was not measured; two runs of each arm give a first interval",),
+    )  # fmt: skip
+
+
+def _more(x: Floats, y: Floats, paired: bool, margin: float) -> str:
+    if paired:
+        needed, unit = pairs_needed(float((x - y).std(ddof=1)), margin), "pairs"
+    else:
+        needed, unit = runs_needed(float(np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)), margin), "runs per arm"
+    many = f"more than {needed - 1}" if needed > 1000 else f"about {needed}"
+    return f"{many} {unit} would show equivalence within {margin:.0%} if the arms are equal and the scatter stays"
+
+
+def scatter_if_equal(values: ArrayLike) -> Estimate:
+    """One run per arm: the scatter of runs *if* the arms are equal, from the range of the logarithms.
+
+    E[range] and its 95 % limits are those of the range of k standard normal values.
+    """
+    found = floats(values)
+    why = problem("runs", found, positive=True) or ("one run" if len(found) < 2 else None)
+    if why is None and np.ptp(found) == 0:
+        why = "the runs are identical"
+    if why is not None:
+        return no_interval(None, "1", "range of single runs", why, n_of="runs")
+    k, width = len(found), float(np.ptp(np.log(found)))
+    law = stats.studentized_range(k, np.inf)
+    tail = (1 - CONFIDENCE) / 2
+    middle = float(2 * np.trapezoid(stats.norm.ppf(g := np.linspace(1e-7, 1 - 1e-7, 20001)) * k * g ** (k - 1), g))
+    return Estimate(
+        width / middle, "1", "estimate", "range of single runs", width / float(law.ppf(1 - tail)),
+        width / float(law.ppf(tail)), CONFIDENCE, k, "runs", "the arms are equal",
+    )  # fmt: skip
+
+
+def against_base(base: ArrayLike, arms: list[ArrayLike]) -> tuple[Estimate, ...]:
+    """Each arm over one base, simultaneous 95 % intervals (Dunnett), in the order of `arms`."""
+    logs, why = _family([base, *arms])
+    if why is not None:
+        return tuple(no_interval(None, "x", "Dunnett", why, n_of="runs") for _ in arms)
+    result = stats.dunnett(*logs[1:], control=logs[0], rng=np.random.default_rng(0))
+    ends = result.confidence_interval(CONFIDENCE)
+    lows, highs = floats(ends.low), floats(ends.high)
+    return tuple(_member(logs[i + 1], logs[0], lows[i], highs[i], "Dunnett") for i in range(len(arms)))
+
+
+def all_pairs(arms: list[ArrayLike]) -> dict[tuple[int, int], Estimate]:
+    """Every arm i over every later arm j, simultaneous 95 % intervals (Tukey)."""
+    logs, why = _family(arms)
+    pairs = [(i, j) for i in range(len(arms)) for j in range(i + 1, len(arms))]
+    if why is not None:
+        return {pair: no_interval(None, "x", "Tukey", why, n_of="runs") for pair in pairs}
+    ends = stats.tukey_hsd(*logs).confidence_interval(CONFIDENCE)
+    lows, highs = np.asarray(ends.low), np.asarray(ends.high)
+    return {(i, j): _member(logs[i], logs[j], float(lows[i, j]), float(highs[i, j]), "Tukey") for i, j in pairs}
+
+
+def _family(arms: list[ArrayLike]) -> tuple[list[Floats], str | None]:
+    found = [floats(arm) for arm in arms]
+    why = next((w for arm in found if (w := problem("runs", arm, positive=True))), None)
+    if why is None and (len(found) < 2 or any(len(arm) < 2 for arm in found)):
+        why = "one run per arm"
+    if why is None and all(np.ptp(arm) == 0 for arm in found):
+        why = "the runs of each arm are identical"
+    return ([np.log(arm) for arm in found] if why is None else found), why
+
+
+def _member(x: Floats, y: Floats, low: float, high: float, name: str) -> Estimate:
+    shown = low > 0 or high < 0
+    return Estimate(
+        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp(low), exp(high),
+        CONFIDENCE, min(len(x), len(y)), "runs per arm", "runs are independent, equal scatter in all arms",
+        verdict="different" if shown else "cannot_tell",
+    )  # fmt: skip

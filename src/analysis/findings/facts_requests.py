@@ -1,0 +1,181 @@
+"""What the load generators saw: the sections `requests` and `reconcile` of the facts (forms: tests/cases/README.md).
+
+A figure is recomputed from the requests where the file has them. Where it has none, the tool's own figure is given and
+its key is listed in `as_stated`; a count of which the tool says nothing is listed in `not_stated`.
+"""
+
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+STATED = Path(__file__).with_name("stated_figures.toml")
+MILLISECONDS = ("mean_ttft", "mean_tpot", "mean_itl", "mean_e2e", "median_ttft", "median_tpot", "median_e2e")
+NEEDED = ("mean_ttft_ms", "mean_tpot_ms", "mean_itl_ms", "request_throughput", "output_throughput")
+RATE_KEYS = ("request_rate", "Request rate configured (RPS)", "Traffic request rate")
+TEST_PROMPT = "test prompt of vllm bench serve"
+
+Facts = dict[str, Any]
+
+
+def facts(connection: duckdb.DuckDBPyConnection) -> Facts:
+    """The keys `requests` and `reconcile`; each is absent when the study has nothing to say about it."""
+    rows = _rows(connection, "select * from distinct_runs order by file, ordinal")
+    if not rows:
+        return {}
+    runs = [_run(row) for row in rows]
+    files = len({row["file"] for row in rows})
+    formats = {run["format"] for run in runs}
+    several = {"format": formats.pop() if len(formats) == 1 else "several", "files": files, "runs": runs}
+    reconciled = reconcile(connection, rows)
+    return {"requests": runs[0] if len(runs) == 1 else several} | ({"reconcile": reconciled} if reconciled else {})
+
+
+def _run(row: Facts) -> Facts:
+    """One run in the form of the cases."""
+    figures = _recomputed(row)
+    stated = _stated(row)
+    taken = sorted(key for key, value in stated.items() if figures.get(key) is None and value is not None)
+    figures |= {key: stated[key] for key in taken}
+    counts, missing = _counts(row)
+    duration = row["duration_s"]
+    if duration and row["counted"] and row["stated_completed"] is None:
+        tokens = row["output_tokens"]
+        figures["request_throughput"] = row["completed"] / duration
+        figures["output_throughput"] = int(tokens) / duration if tokens is not None else None
+        taken = [key for key in taken if key not in ("request_throughput", "output_throughput")]
+    optional = {
+        "warmup_excluded": row["warmup_excluded"] or None,
+        "duplicates_dropped": row["duplicates_dropped"] or None,
+        "itl_is_per_chunk": row["itl_is_per_chunk"],
+        "finish": row["finish"],
+        "concurrency": row["concurrency"],
+        "request_rate": _rate(row),
+        "mean_chunk_gap_ms": _ms(row["mean_gap_s"]),
+        "also_in": row["also_in"] or None,
+        "as_stated": taken or None,
+        "not_stated": missing or None,
+    }
+    needed = {key: figures.get(key) for key in ("input_tokens", "output_tokens", *NEEDED)}
+    return {
+        "format": row["format"], "file": row["file"], "files": 1, **counts, "duration_s": duration,
+        **needed, **{k: v for k, v in figures.items() if v is not None},
+        "ttft_count": row["ttft_count"] if row["counted"] else counts["completed"],
+        **{k: v for k, v in optional.items() if v is not None},
+    }  # fmt: skip
+
+
+def _recomputed(row: Facts) -> Facts:
+    """Means and sums over completed requests; sums of a thinned list of requests are not sums of the run."""
+    figures: Facts = {f"{name}_ms": _ms(row[f"{name}_s"]) for name in MILLISECONDS}
+    if row["stated_completed"] is None:
+        figures["input_tokens"] = _whole(row["prompt_tokens"])
+        figures["output_tokens"] = _whole(row["output_tokens"])
+    return figures
+
+
+def _counts(row: Facts) -> tuple[Facts, list[str]]:
+    """Completed, failed and incomplete requests of which the file knows, and those it says nothing of."""
+    if row["counted"] is not None and row["stated_completed"] is None:
+        return {key: row[key] for key in ("completed", "failed", "incomplete")}, []
+    stated = {key: row[f"stated_{key}"] for key in ("completed", "failed", "incomplete")}
+    produced = _stated(row).get("output_tokens")
+    if produced == 0 and stated["completed"]:  # an engine that died: answers without a single token are failures
+        stated["failed"], stated["completed"] = (stated["failed"] or 0) + stated["completed"], 0
+    missing = [key for key, value in stated.items() if value is None]
+    return {
+        "completed": stated["completed"],
+        "failed": stated["failed"] or 0,
+        "incomplete": stated["incomplete"] or 0,
+    }, missing
+
+
+@cache
+def _paths() -> dict[str, dict[str, list[list[Any]]]]:
+    return tomllib.loads(STATED.read_text(encoding="utf-8"))
+
+
+def _stated(row: Facts) -> Facts:
+    """The tool's own figures under our names, in our units."""
+    summary = json.loads(row["tool_summary"] or "{}")
+    figures: Facts = {}
+    for key, choices in _paths().get(row["format"], {}).items():
+        values = [(_at(summary, path), factor) for path, factor in choices]
+        figures[key] = next((v * factor for v, factor in values if _is_number(v)), None)
+        if key.endswith("_tokens") and figures[key] is not None:
+            figures[key] = _whole(figures[key])
+    return figures
+
+
+def _at(value: Any, path: str) -> Any:
+    for part in path.split("/") if isinstance(value, dict) and path not in value else (path,):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _rate(row: Facts) -> float | str | None:
+    summary = json.loads(row["tool_summary"] or "{}")
+    unlimited = any(str(summary.get(key)) == "inf" for key in RATE_KEYS)
+    return "inf" if unlimited else row["request_rate"]
+
+
+def reconcile(connection: duckdb.DuckDBPyConnection, runs: list[Facts]) -> Facts | None:
+    """Server counts beside client counts; None where either side is missing.
+
+    Client: requests that returned output, warm-up among them, for the server saw those too. `vllm bench serve` sends
+    one prompt before its run that is in no result, which explains just one extra request a run.
+    """
+    server = _server(connection)
+    if server is None or any(run["completed"] is None for run in runs):
+        return None
+    warm = _rows(connection, "select count(*) as n, coalesce(sum(prompt_tokens), 0) as prompt, coalesce(sum(output_tokens), 0) as output "
+                 "from request_metrics where is_warmup and is_completed and not is_duplicate")[0]  # fmt: skip
+    requests = sum(run["completed"] for run in runs) + warm["n"]
+    prompt = _sum([run["prompt_tokens"] for run in runs], warm["prompt"])
+    output = _sum([run["output_tokens"] for run in runs], warm["output"])
+    extra = None if server["finished_requests"] is None else server["finished_requests"] - requests
+    benches = sum(run["format"] == "vllm-bench-serve" for run in runs)
+    return {
+        "server_requests": server["finished_requests"], "client_requests": requests, "extra_on_server": extra,
+        "explained_by": TEST_PROMPT if extra and extra == benches else None,
+        "server_prompt_tokens": server["prompt_tokens"], "client_input_tokens": prompt,
+        "server_generation_tokens": server["generation_tokens"], "client_output_tokens": output,
+    }  # fmt: skip
+
+
+def _server(connection: duckdb.DuckDBPyConnection) -> Facts | None:
+    """Totals of the server's counters over the study, by concept; None without metric pages."""
+    known = connection.sql("select 1 from duckdb_columns() where table_name = 'concept_totals'").fetchall()
+    concepts = ("finished_requests", "prompt_tokens", "generation_tokens")
+    if not known:
+        return None
+    query = (
+        "select concept, sum(total)::double as total from concept_totals "
+        "where concept in ('finished_requests', 'prompt_tokens', 'generation_tokens') and statistic = 'value' group by concept"
+    )
+    totals = {row["concept"]: _whole(row["total"]) for row in _rows(connection, query)}
+    return {concept: totals.get(concept) for concept in concepts} if totals else None
+
+
+def _sum(values: list[Any], more: Any) -> int | None:
+    return None if any(value is None for value in values) else int(sum(values) + more)
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1000
+
+
+def _whole(value: Any) -> int | float | None:
+    return value if value is None or value != int(value) else int(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[Facts]:
+    relation = connection.sql(query)
+    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]

@@ -1,0 +1,101 @@
+"""What was found: files, boots and their outcomes, and what was not understood."""
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.estimate import Estimate, Evidence
+from analysis.findings.frames import rows
+
+FINDING = "10-inventory"
+OUTCOMES = ("served", "refused", "crashed", "unknown")
+
+
+def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """boots.outcome_count of each outcome: counted, exact; with the log line that shows the outcome of each boot."""
+    boots = rows(connection, "select boot, file, outcome, outcome_line, first_line from boot_arms order by ordinal_in_study")
+    found = []
+    for outcome in OUTCOMES:
+        of_outcome = boots.filter(pl.col("outcome") == outcome)
+        evidence = [
+            Evidence(file, line=line or first, window=boot)
+            for boot, file, line, first in of_outcome.select("boot", "file", "outcome_line", "first_line").iter_rows()
+        ]
+        found.append(
+            Estimate(
+                of_outcome.height, "1", "census", "boot logs counted by outcome", n=boots.height, n_of="boots",
+                reason="census: every boot log was read", evidence=tuple(evidence),
+            ).named("boots.outcome_count", FINDING, outcome=outcome)
+        )  # fmt: skip
+    return found
+
+
+def files(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a kind and status of file: how many there are."""
+    return rows(
+        connection, "select kind, status, count(*)::bigint as n from files group by kind, status order by kind, status"
+    )
+
+
+def not_read(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a file that was not read, or not whole: what became of it and what to do."""
+    return rows(
+        connection, "select file, status, message as why from files where status <> 'read' order by status desc, file"
+    )
+
+
+def unparsed(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a line that looks like a known one and does not parse."""
+    return rows(connection, "select file, line, what, left(text, 160) as text from unparsed order by file, line")
+
+
+def configurations(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a boot: arm, outcome, and what its log says of engine, model and limits. Null: the log does not say."""
+    return rows(
+        connection,
+        """
+        select
+            boot, arm, outcome, engine || coalesce(' ' || engine_version, '') as engine, model,
+            max_model_len_tokens as "max_model_len (tokens)",
+            max_num_batched_tokens as "max_num_batched_tokens",
+            kv_budget_source as "KV memory", compile_state as compile,
+            available_kv_gib_min as "KV memory (GiB)", token_pool_total_tokens as "pool (tokens)"
+        from boot_arms order by ordinal_in_study
+        """,
+    )
+
+
+def outcomes_by_arm(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row an arm and outcome: how many boots."""
+    return rows(connection, "select arm, outcome, count(*)::bigint as n from boot_arms group by arm, outcome order by arm, outcome")
+
+
+def defects(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a known defect of an engine that touched this study, in how many places, and what was done about it."""
+    return rows(
+        connection,
+        """
+        select defect, versions, detected_by as "found by", action, count(*)::bigint as places, min(detail) as example
+        from defects group by defect, versions, detected_by, action order by defect, detected_by
+        """,
+    )
+
+
+def sentence(connection: duckdb.DuckDBPyConnection, counts: list[Estimate]) -> str:
+    """The answer: what there is, and how much of it was not understood."""
+    total, whole, pages, lines = connection.sql(
+        """
+        select
+            (select count(*) from files), (select count(*) from files where status = 'read'),
+            (select count(*) from pages), (select count(*) from unparsed)
+        """
+    ).fetchall()[0]
+    boots = ", ".join(f"{e.value:.0f} {e.qualifiers['outcome']}" for e in counts if e.value)
+    return (
+        f"{whole:,} of {total:,} files were read whole: {_several(pages, 'metric page')} and "
+        f"{_several(counts[0].n or 0, 'boot')}{f' ({boots})' if boots else ''}. "
+        + (f"{_several(lines, 'line')} looked familiar but did not parse." if lines else "No familiar line failed to parse.")
+    )
+
+
+def _several(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

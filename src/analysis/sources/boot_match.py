@@ -1,0 +1,118 @@
+"""One log text against the tables of `engines`: what it states, and what it seems to state but cannot be read as."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from analysis.engines.boot_lines import BootLine, load
+from analysis.sources.log_origin import Origin, origin
+from analysis.sources.log_settings import settings
+
+MAX_QUOTE = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One named value of one line. `value` is the number in `unit`, None when it is text."""
+
+    name: str
+    text: str | None
+    value: float | None = None
+    unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A line of a known shape: which, where, from whom, and its facts. `bare`: only a prefix stands before it."""
+
+    shape: BootLine
+    number: int
+    origin: Origin
+    facts: tuple[Fact, ...]
+    text: str
+    bare: bool
+
+    @property
+    def quote(self) -> str:
+        """The line as evidence, cut."""
+        return self.text[:MAX_QUOTE]
+
+
+def match(number: int, text: str, complete: bool = True) -> tuple[list[Match], str | None]:
+    """The shapes that `text` has, and the id of a shape whose key it has without going on as that shape does.
+
+    A line that is not complete and ends inside a number has no readable number there.
+    """
+    found: list[Match] = []
+    missed: dict[str, str] = {}
+    for shape in _candidates(text):
+        hit = _hit(shape, number, text, complete)
+        if hit:
+            found.append(hit)
+        elif not shape.optional:
+            missed[_key_in(shape, text)] = shape.id
+    read = {_key_in(hit.shape, text) for hit in found}
+    unread = next((name for key, name in missed.items() if key not in read), None)
+    return found, unread
+
+
+@cache
+def literals() -> tuple[str, ...]:
+    """Text of which one is in every line that has a known shape."""
+    return tuple(sorted({literal for line in load().lines for literal in line.literals}))
+
+
+@cache
+def _steps() -> tuple[BootLine, ...]:
+    return tuple(line for line in load().lines if line.purpose == "step")
+
+
+def _candidates(text: str) -> list[BootLine]:
+    """Shapes of which a key is in the text. A step line, of which a log may have millions, is asked for first and alone."""
+    steps = [line for line in _steps() if line.keys[0] in text]
+    if steps:
+        return steps
+    return [
+        line
+        for line in load().lines
+        if any(key in text for key in line.literals) and any(key in text for key in line.keys)
+    ]
+
+
+def _key_in(shape: BootLine, text: str) -> str:
+    return next(key for key in shape.keys if key in text)
+
+
+def _hit(shape: BootLine, number: int, text: str, complete: bool) -> Match | None:
+    key = _key_in(shape, text)
+    # The first and the last place of the key: a record may quote itself, and lines get glued to one another.
+    for start in dict.fromkeys((text.find(key), text.rfind(key))):
+        end = start + len(key)
+        rest = shape.rest.match(text, end)
+        if rest is None or (not complete and rest.end() == len(text) and rest.end() > end and rest.lastgroup):
+            continue
+        facts = tuple(_facts(shape, rest.groupdict(), text[rest.end() :], complete))
+        before = text[:start]
+        return Match(shape, number, origin(before), facts, text, _is_bare(before))
+    return None
+
+
+def _facts(shape: BootLine, groups: dict[str, str | None], after: str, complete: bool) -> list[Fact]:
+    facts = []
+    for name, raw in groups.items():
+        if raw is None:
+            continue
+        unit = shape.units.get(name)
+        facts.append(Fact(name, raw, float(raw.replace(",", "")), unit) if unit else Fact(name, raw.strip()))
+    if shape.settings:
+        facts += [Fact(f"{shape.settings}.{name}", text, value) for name, text, value in settings(after, complete)]
+    return facts
+
+
+_BARE_WORDS = frozenset(("GPU", "CPU", "XPU", "TPU", "HPU", "NPU", "vllm", "srv", "slot", "main"))
+
+
+def _is_bare(before: str) -> bool:
+    """Whether nothing but words like `ValueError:` and device names stands before the known text."""
+    if len(before) > 80:
+        return False
+    return all(word.endswith((":", "]")) or word in _BARE_WORDS for word in before.split())
