@@ -17,6 +17,8 @@ MAX_FILE_BYTES = 4 << 30
 """Most bytes read of one file after decompression; what lies beyond is left and said so."""
 MAX_LINE_CHARS = 1 << 20
 """A longer line is cut here; no engine or tool writes one."""
+MAX_LINES = 20_000_000
+"""Most lines read of one file: millions of empty lines would cost hours."""
 MAX_EXPANSION = 250
 """Most bytes a compressed byte may become (beyond FREE_EXPANSION_BYTES); telemetry text reaches 10 to 100."""
 FREE_EXPANSION_BYTES = 64 << 20
@@ -65,8 +67,7 @@ class SourceFile:
         if magic[:2] == _GZIP:
             return _bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes())
         if magic == _ZSTD:
-            unpacked = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            return _bounded(unpacked, self, self._most_bytes())
+            return _bounded(_Zstd(raw), self, self._most_bytes())
         return _bounded(raw, self, MAX_FILE_BYTES)
 
     def _most_bytes(self) -> int:
@@ -102,6 +103,9 @@ class SourceFile:
             number = 0
             while line := text.readline(longest):
                 number += 1
+                if number > MAX_LINES:
+                    self.trouble(f"more than {MAX_LINES:,} lines; the rest was left, split the file")
+                    return
                 yield number, line if keep_ends else line.rstrip("\r\n")
                 while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                     self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
@@ -123,22 +127,25 @@ class _Bounded(io.RawIOBase):
     """A byte stream that ends, and says so, at a limit or where its source is damaged."""
 
     def __init__(self, source: _Bytes, file: SourceFile, limit: int) -> None:
-        self._source, self._file, self._left = source, file, limit
+        self._source, self._file, self._left, self._ended = source, file, limit, False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        if self._ended:
+            return 0
         try:
             data = self._source.read(min(len(buffer), self._left + 1))
         except _DAMAGE as error:
             self._file.trouble(
                 f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing"
             )
+            self._ended = True
             return 0
         if len(data) > self._left:
             self._file.trouble("larger than may be read (a decompression bomb?); the rest was left, split the file")
-            data = data[: self._left]
+            data, self._ended = data[: self._left], True
         self._left -= len(data)
         buffer[: len(data)] = data
         return len(data)
@@ -146,6 +153,33 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         self._source.close()
         super().close()
+
+
+class _Zstd:
+    """The frames of a zstd file one after another; raises EOFError where the last one is cut off."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed, self._frame = packed, zstandard.ZstdDecompressor().decompressobj()
+        self._started, self._ready = False, b""
+
+    def read(self, size: int, /) -> bytes:
+        while not self._ready:
+            # Small pieces: a zstd block of a few bytes may become 128 KiB.
+            piece = self._frame.unused_data if self._frame.eof else b""
+            piece = piece or self._packed.read(512)
+            if not piece:
+                if self._started and not self._frame.eof:
+                    raise EOFError("compressed file ended before the end of a frame")
+                return b""
+            if self._frame.eof:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._started = True
+            self._ready = self._frame.decompress(piece)
+        data, self._ready = self._ready[:size], self._ready[size:]
+        return data
+
+    def close(self) -> None:
+        self._packed.close()
 
 
 def _reason(error: BaseException) -> str:
