@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from analysis.sources import log_blocks, log_wrap
-from analysis.sources.boot_match import MAX_QUOTE, Match, literals, match
+from analysis.sources.boot_match import MAX_QUOTE, Fact, Match, literals, match
 from analysis.sources.boot_resolve import engine_of, resolve
 from analysis.sources.boot_split import Boot, Splitter
 from analysis.sources.files import MAX_FILE_BYTES, SourceFile
@@ -14,6 +14,8 @@ from analysis.sources.reading import Reading, Row, Unparsed
 MAX_UNPARSED = 1000
 MAX_STEPS = 5_000_000
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
+_TOLD_WHOLE = frozenset(("refusal", "crash", "fallback"))
+_MARKUP = tuple("|#>*-<\"'")
 _COMPRESSED = (".gz", ".zst", ".zstd")
 
 
@@ -35,7 +37,9 @@ def recognise(head: str, name: str) -> bool:
 
 
 def _is_evidence(hit: Match) -> bool:
-    return bool(hit.shape.engine) and hit.shape.purpose not in _NO_EVIDENCE and (hit.bare or hit.origin.is_log)
+    quoted = "`" in hit.before or hit.text.lstrip()[:1] in _MARKUP
+    known = bool(hit.shape.engine) and hit.shape.purpose not in _NO_EVIDENCE
+    return known and not quoted and (hit.bare or hit.origin.is_log)
 
 
 def read(file: SourceFile) -> Reading:
@@ -100,29 +104,29 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
     for hit in boot.matches:
         if hit.shape.engine not in ("", engine) or hit.shape.purpose == "step":
             continue
-        own = (
-            []
-            if hit.facts and hit.shape.purpose not in ("refusal", "crash", "fallback")
-            else [(hit.shape.id, hit.quote, None, None)]
-        )
-        for fact, text, value, unit in [*own, *((f.name, f.text, f.value, f.unit) for f in hit.facts)]:
-            key = (fact, text, hit.origin.process)
-            if key in told:
-                continue
-            told.add(key)
-            where = hit.origin
-            known = where.pipeline is not None or where.tensor is not None
-            yield {
-                "boot": name,
-                "line": hit.number,
-                "fact": fact,
-                "engine_index": where.engine,
-                "rank": (where.pipeline or 0) * width + (where.tensor or 0) if known else None,
-                "text": text[:MAX_QUOTE] if text is not None else None,
-                "value": value,
-                "unit": unit,
-                "quote": hit.quote,
-            }
+        whole = [Fact(hit.shape.id, hit.quote)] if not hit.facts or hit.shape.purpose in _TOLD_WHOLE else []
+        for fact in (*whole, *hit.facts):
+            key = (fact.name, fact.text, hit.origin.process)
+            if key not in told:
+                told.add(key)
+                yield _fact_row(name, hit, fact, width)
+
+
+def _fact_row(name: str, hit: Match, fact: Fact, width: int) -> Row:
+    """`width` is the number of tensor ranks in a pipeline stage, which counts ranks through the stages."""
+    where = hit.origin
+    known = where.pipeline is not None or where.tensor is not None
+    return {
+        "boot": name,
+        "line": hit.number,
+        "fact": fact.name,
+        "engine_index": where.engine,
+        "rank": (where.pipeline or 0) * width + (where.tensor or 0) if known else None,
+        "text": None if fact.text is None else fact.text[:MAX_QUOTE],
+        "value": fact.value,
+        "unit": fact.unit,
+        "quote": hit.quote,
+    }
 
 
 def _step_row(name: str, hit: Match) -> Row:

@@ -8,6 +8,7 @@ from analysis.sources.log_origin import Origin, origin
 from analysis.sources.log_settings import settings
 
 MAX_QUOTE = 400
+_BARE_WORDS = frozenset(("GPU", "CPU", "XPU", "TPU", "HPU", "NPU", "vllm", "srv", "slot", "main"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +23,25 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A line of a known shape: which, where, from whom, and its facts. `bare`: only a prefix stands before it."""
+    """A line of a known shape: which, where, from whom, and its facts. `before` is the text in front."""
 
     shape: BootLine
     number: int
     origin: Origin
     facts: tuple[Fact, ...]
     text: str
-    bare: bool
+    before: str
 
     @property
     def quote(self) -> str:
         """The line as evidence, cut."""
         return self.text[:MAX_QUOTE]
+
+    @property
+    def bare(self) -> bool:
+        """Whether nothing but words like `ValueError:` and device names stands before the known text."""
+        words = self.before.split() if len(self.before) <= 80 else ["", "long"]
+        return all(word.endswith((":", "]")) or word in _BARE_WORDS for word in words)
 
 
 def match(number: int, text: str, complete: bool = True) -> tuple[list[Match], str | None]:
@@ -67,7 +74,7 @@ def _steps() -> tuple[BootLine, ...]:
 
 
 def _candidates(text: str) -> list[BootLine]:
-    """Shapes of which a key is in the text. A step line, of which a log may have millions, is asked for first and alone."""
+    """Shapes of which a key is in the text. A log may have millions of step lines: asked for first, and alone."""
     steps = [line for line in _steps() if line.keys[0] in text]
     if steps:
         return steps
@@ -92,7 +99,7 @@ def _hit(shape: BootLine, number: int, text: str, complete: bool) -> Match | Non
             continue
         facts = tuple(_facts(shape, rest.groupdict(), text[rest.end() :], complete))
         before = text[:start]
-        return Match(shape, number, origin(before), facts, text, _is_bare(before))
+        return Match(shape, number, origin(before), facts, text, before)
     return None
 
 
@@ -106,13 +113,3 @@ def _facts(shape: BootLine, groups: dict[str, str | None], after: str, complete:
     if shape.settings:
         facts += [Fact(f"{shape.settings}.{name}", text, value) for name, text, value in settings(after, complete)]
     return facts
-
-
-_BARE_WORDS = frozenset(("GPU", "CPU", "XPU", "TPU", "HPU", "NPU", "vllm", "srv", "slot", "main"))
-
-
-def _is_bare(before: str) -> bool:
-    """Whether nothing but words like `ValueError:` and device names stands before the known text."""
-    if len(before) > 80:
-        return False
-    return all(word.endswith((":", "]")) or word in _BARE_WORDS for word in before.split())

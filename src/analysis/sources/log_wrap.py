@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 MAX_WIDTH = 260
-"""Engines print lines longer than this in every boot, so a text without any may be wrapped, and one with some is not."""
+"""Engines print lines longer than this in every boot, so only a text without any may be wrapped."""
 MAX_RECORD = 1 << 14
 _RECORD = re.compile(
-    r"\s*(?:\([A-Za-z][\w\-]* (?:rank=\d+ )?pid=\d+|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[ :]|\[?\d{4}-\d\d-\d\d[T ]|\d+\.\d\d\.\d{3}\.\d{3} )"
+    r"\s*(?:\([A-Za-z][\w\-]* (?:rank=\d+ )?pid=\d+|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[ :]"
+    r"|\[?\d{4}-\d\d-\d\d[T ]|\d+\.\d\d\.\d{3}\.\d{3} )"
 )
 
 
@@ -21,12 +23,12 @@ class Wrap:
 
 
 def detect(head: str) -> Wrap | None:
-    """How the text is wrapped, or None when it is not: records must be continued, each time because the line was full."""
+    """How the text is wrapped, or None: records must be continued, each time because the line was full."""
     lines = [line.rstrip("\r") for line in head.split("\n")][:-1]
     width = max(map(len, lines), default=0)
     if width > MAX_WIDTH or width < 40:
         return None
-    pairs = [(a, b) for a, b in zip(lines, lines[1:], strict=False) if b.strip() and not _RECORD.match(b) and a.strip()]
+    pairs = [(a, b) for a, b in pairwise(lines) if b.strip() and not _RECORD.match(b) and a.strip()]
     if len(pairs) < 3:
         return None
     for joiner, full in (("", _full_inside_word), (" ", _full_at_blank)):
