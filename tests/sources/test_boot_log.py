@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analysis import paths
@@ -73,7 +74,8 @@ def test_steps_are_rows_in_seconds(tmp_path: Path) -> None:
         "CPU KV cache usage: 0.1%\n"
     )
     reading = read(tmp_path, VLLM + line)
-    assert reading.tables["engine_steps"] == [
+    steps = pl.DataFrame(reading.tables["engine_steps"])
+    assert steps.to_dicts() == [
         {
             "boot": "a",
             "line": 2,

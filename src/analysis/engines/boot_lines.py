@@ -42,13 +42,17 @@ PLACEHOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class BootLine:
-    """One shape of line of one engine. `engine` is empty for what any engine's process may print."""
+    """One shape of line of one engine. `engine` is empty for what any engine's process may print.
+
+    `rest_text` is `rest` as the table has it, for engines of regular expressions without lookahead.
+    """
 
     engine: str
     id: str
     purpose: str
     keys: tuple[str, ...]
     rest: re.Pattern[str]
+    rest_text: str
     units: dict[str, str] = field(default_factory=dict)
     settings: str | None = None
     needs: str | None = None
@@ -87,13 +91,13 @@ def load(folder: Path = Path(__file__).parent) -> BootTables:
 
 
 def _line(engine: str, entry: dict[str, Any]) -> BootLine:
-    rest = entry.pop("rest", "")
+    rest_text = rest = entry.pop("rest", "")
     for placeholder, pattern in PLACEHOLDERS.items():
         rest = rest.replace(placeholder, pattern)
     keys = tuple(entry.pop("keys", ())) or (entry.pop("key"),)
     for documentation in ("since", "until", "source"):
         entry.pop(documentation, None)
-    line = BootLine(engine=engine, keys=keys, rest=re.compile(rest, re.ASCII), **entry)
+    line = BootLine(engine=engine, keys=keys, rest=re.compile(rest, re.ASCII), rest_text=rest_text, **entry)
     if line.purpose not in PURPOSES:
         raise ValueError(f"unknown purpose {line.purpose!r}")
     if strange := set(line.units) - set(line.rest.groupindex):

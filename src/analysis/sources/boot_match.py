@@ -69,20 +69,22 @@ def literals() -> tuple[str, ...]:
 
 
 @cache
-def _steps() -> tuple[BootLine, ...]:
-    return tuple(line for line in load().lines if line.purpose == "step")
+def repeated() -> tuple[str, ...]:
+    """Literals of lines that a working engine prints endlessly: one is enough, or they make a table."""
+    return tuple(literal for line in load().lines if line.once or line.purpose == "step" for literal in line.literals)
+
+
+@cache
+def step_shape() -> BootLine:
+    """The shape of a line that tells one engine step."""
+    (shape,) = (line for line in load().lines if line.purpose == "step")
+    return shape
 
 
 def _candidates(text: str) -> list[BootLine]:
-    """Shapes of which a key is in the text. A log may have millions of step lines: asked for first, and alone."""
-    steps = [line for line in _steps() if line.keys[0] in text]
-    if steps:
-        return steps
-    return [
-        line
-        for line in load().lines
-        if any(key in text for key in line.literals) and any(key in text for key in line.keys)
-    ]
+    """Shapes of which a key is in the text."""
+    lines = (line for line in load().lines if any(literal in text for literal in line.literals))
+    return [line for line in lines if line.needs is None or any(key in text for key in line.keys)]
 
 
 def _key_in(shape: BootLine, text: str) -> str:

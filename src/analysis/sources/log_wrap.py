@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from analysis.sources.log_blocks import Line
+
 MAX_WIDTH = 260
 """Engines print lines longer than this in every boot, so only a text without any may be wrapped."""
 MAX_RECORD = 1 << 14
@@ -45,18 +47,20 @@ def _full_at_blank(line: str, following: str, width: int) -> bool:
     return len(line) + 1 + len(following.split(" ", 1)[0]) > width
 
 
-def join(lines: Iterable[tuple[int, str, bool]], wrap: Wrap) -> Iterator[tuple[int, str, bool]]:
+def join(lines: Iterable[Line], wrap: Wrap) -> Iterator[Line]:
     """Whole records, each with the number of its first line, from the parts of a wrapped text."""
     full = _full_at_blank if wrap.joiner else _full_inside_word
-    number, record, last, complete = 0, "", "", True
-    for line_number, line, line_complete in lines:
-        continues = record and line.strip() and not _RECORD.match(line) and full(last, line, wrap.width)
-        if continues and len(record) < MAX_RECORD:
-            record += wrap.joiner + line
+    record, last = Line(0, ""), ""
+    for line in lines:
+        continues = (
+            record.text and line.text.strip() and not _RECORD.match(line.text) and full(last, line.text, wrap.width)
+        )
+        if continues and len(record.text) < MAX_RECORD:
+            record = Line(record.number, record.text + wrap.joiner + line.text, line.complete)
         else:
-            if record:
-                yield number, record, complete
-            number, record = line_number, line
-        last, complete = line, line_complete
-    if record:
-        yield number, record, complete
+            if record.text:
+                yield record
+            record = line
+        last = line.text
+    if record.text:
+        yield record
