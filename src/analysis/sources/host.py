@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from analysis.sources.files import SourceFile
-from analysis.sources.json_text import Fields, clean, keep_unparsed, objects
+from analysis.sources.json_text import MAX_DEPTH, Fields, clean, keep_unparsed, objects
 from analysis.sources.reading import Reading
 
 FORMAT = "host-counters"
@@ -64,6 +64,8 @@ def unit(counter: str) -> str | None:
 
 
 def _numbers(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+    if path.count("/") > MAX_DEPTH:
+        return
     for key, inner in value.items():
         name = clean(f"{path}{key}")
         if isinstance(inner, dict):

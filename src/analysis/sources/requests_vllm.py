@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, NotJsonError, keep_unparsed, objects, parse, summary
+from analysis.sources.json_text import Fields, document, keep_unparsed, objects, summary
 from analysis.sources.reading import Reading, Row
 
 VLLM, VARIANT, SGLANG = "vllm-bench-serve", "vllm-bench-serve-variant", "sglang-bench-serving"
@@ -40,8 +40,8 @@ def read(file: SourceFile) -> Reading:
 def _results(file: SourceFile, reading: Reading) -> list[tuple[int, dict[str, Any]]]:
     """The objects of the file: one JSON value over many lines, or one a line."""
     try:
-        value = parse(file.text(MAX_DOCUMENT_CHARS))
-    except (NotJsonError, UnreadableFileError):
+        value = document(file)
+    except UnreadableFileError:
         lines = [(n, v) for n, v in objects(file, reading) if _is_result(v, n, reading)]
         if not lines:
             raise
