@@ -80,6 +80,17 @@ def test_metadata_that_overwrites_header_keys_is_not_taken_for_numbers(tmp_path:
     assert {r["class"] for r in reading.tables["requests"]} == {"chat"}
 
 
+@pytest.mark.parametrize(
+    ("ttft", "format", "unparsed"), [(1.5, "vllm-bench-serve-variant", 0), (1500, "vllm-bench-serve", 1)]
+)
+def test_bare_figures_are_seconds_only_where_they_can_be(
+    tmp_path: Path, ttft: float, format: str, unparsed: int
+) -> None:
+    bare = {"completed": 8, "duration": 40.0, "num_prompts": 8, "request_throughput": 0.2, "median_ttft": ttft}
+    reading = read(tmp_path, json.dumps(bare))
+    assert (reading.format, len(reading.unparsed)) == (format, unparsed)
+
+
 def test_arrays_of_different_lengths_are_nobodys(tmp_path: Path) -> None:
     reading = read(tmp_path, json.dumps(vllm(ttfts=[0.1])))
     assert "requests" not in reading.tables

@@ -5,6 +5,7 @@ Numbers are kept under their own names; those inside lists (processes, GPUs) as 
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from analysis.sources.files import SourceFile
@@ -58,6 +59,7 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
+@lru_cache(maxsize=4096)
 def unit(counter: str) -> str | None:
     """The unit that a counter's name states: cpu_pct is %, mem_total and rss are bytes by this format's definition."""
     return next((u for pattern, u in UNITS if pattern.search(counter)), None)

@@ -82,6 +82,8 @@ def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:
 
 def clean(text: str) -> str:
     """Text that a database takes: no lone surrogates, no NUL."""
+    if text.isascii() and "\x00" not in text:
+        return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -114,6 +116,11 @@ class Fields:
         if number is None:
             return None
         return int(number) if 0 <= number <= MAX_INTEGER // 2 and number == int(number) else self._refuse(key, number)
+
+    def http_status(self, key: str) -> int | None:
+        """A status code of HTTP."""
+        status = self.count(key)
+        return status if status is None or 100 <= status <= 599 else self._refuse(key, status)
 
     def text(self, key: str) -> str | None:
         """A string."""
