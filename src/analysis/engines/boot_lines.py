@@ -4,10 +4,11 @@ A table has one `[[line]]` for each shape of line and one `[resolve]` with, for 
 state it, best first. The keys of a `[[line]]`:
 
     id         name of the shape; lines that say the same thing share it
-    purpose    start | setting | memory | pool | phase | ready | serving | step | refusal | crash | traceback | fallback
-    key, keys  literal text at which the shape begins; a line that has it and does not go on as `rest` says is `unparsed`
-    rest       regular expression that must match right after the key. Each named group is a fact. {N} an integer with or
-               without separators, {F} a decimal number, {V} a version
+    purpose    start | setting | memory | pool | phase | ready | serving | step | refusal | crash | traceback | shutdown |
+               fallback
+    key, keys  literal text at which the shape begins; a line that has it and does not go on as `rest` says is unparsed
+    rest       regular expression that must match right after the key. Each named group is a fact. {N} is an integer with
+               or without separators, {F} a decimal number, {V} a version
     units      unit of each group that is a number; a group without one is text
     settings   prefix of the facts in the printed configuration that follows ("arg" gives arg.max_model_len)
     needs      literal text that must be somewhere in the line (for keys that are too common alone)
@@ -27,20 +28,7 @@ from pathlib import Path
 from typing import Any
 
 PURPOSES = frozenset(
-    (
-        "start",
-        "setting",
-        "memory",
-        "pool",
-        "phase",
-        "ready",
-        "serving",
-        "step",
-        "refusal",
-        "crash",
-        "traceback",
-        "fallback",
-    )
+    "start setting memory pool phase ready serving step refusal crash traceback shutdown fallback".split()
 )
 UNITS = frozenset(("1", "%", "s", "ms", "tokens", "bytes", "MiB", "GiB", "GB"))
 PLACEHOLDERS = {

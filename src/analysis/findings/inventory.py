@@ -12,7 +12,9 @@ OUTCOMES = ("served", "refused", "crashed", "unknown")
 
 def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
     """boots.outcome_count of each outcome: counted, exact; with the log line that shows the outcome of each boot."""
-    boots = rows(connection, "select boot, file, outcome, outcome_line, first_line from boot_arms order by ordinal_in_study")
+    boots = rows(
+        connection, "select boot, file, outcome, outcome_line, first_line from boot_arms order by ordinal_in_study"
+    )
     found = []
     for outcome in OUTCOMES:
         of_outcome = boots.filter(pl.col("outcome") == outcome)
@@ -66,7 +68,10 @@ def configurations(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 
 def outcomes_by_arm(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row an arm and outcome: how many boots."""
-    return rows(connection, "select arm, outcome, count(*)::bigint as n from boot_arms group by arm, outcome order by arm, outcome")
+    return rows(
+        connection,
+        "select arm, outcome, count(*)::bigint as n from boot_arms group by arm, outcome order by arm, outcome",
+    )
 
 
 def defects(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
@@ -93,9 +98,35 @@ def sentence(connection: duckdb.DuckDBPyConnection, counts: list[Estimate]) -> s
     return (
         f"{whole:,} of {total:,} files were read whole: {_several(pages, 'metric page')} and "
         f"{_several(counts[0].n or 0, 'boot')}{f' ({boots})' if boots else ''}. "
-        + (f"{_several(lines, 'line')} looked familiar but did not parse." if lines else "No familiar line failed to parse.")
+        + (
+            f"{_several(lines, 'line')} looked familiar but did not parse."
+            if lines
+            else "No familiar line failed to parse."
+        )
     )
 
 
 def _several(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def describe_files(files: pl.DataFrame) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of files."""
+    whole, total = files.filter(pl.col("status") == "read")["n"].sum(), files["n"].sum()
+    return {
+        "title": f"{whole:,} of {total:,} files were read whole",
+        "subtitle": "files by kind and by what became of them; counted, exact",
+        "description": "Files by kind and status. "
+        + "; ".join(f"{kind}, {status}: {n:,}" for kind, status, n in files.select("kind", "status", "n").iter_rows()),
+    }
+
+
+def describe_outcomes(by_arm: pl.DataFrame) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of outcomes."""
+    served, total = by_arm.filter(pl.col("outcome") == "served")["n"].sum(), by_arm["n"].sum()
+    return {
+        "title": f"{served:,} of {total:,} boots served" if total else "There is no boot log in this study",
+        "subtitle": "boots by arm and outcome; counted, exact",
+        "description": "Boots by arm and outcome. "
+        + ("; ".join(f"{arm}, {outcome}: {n:,}" for arm, outcome, n in by_arm.iter_rows()) or "none"),
+    }

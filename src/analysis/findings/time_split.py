@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 import duckdb
 import polars as pl
 
+from analysis.estimates import choose
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.estimates.prefix_hits import hit_share
-from analysis.estimates.ratio_page import share_from_sums_only, share_of_sums
-from analysis.estimates.ratio_scrapes import LEAST_WINDOWS, Windows, share_from_scrapes
+from analysis.estimates.ratio_page import share_of_sums
+from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.share_edge import finish_share
 from analysis.findings.frames import rows
 
@@ -93,15 +94,11 @@ def prefill_share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
 
 
 def _share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
+    prefill, decode = (run.total(concept) for concept in PHASES)
     histograms = [run.buckets.get(concept) for concept in (*PHASES, "inference_time")]
-    if histograms[0] is None or histograms[1] is None:
-        prefill, decode = (run.total(concept) or 0.0 for concept in PHASES)
-        return share_from_sums_only(prefill, decode)
-    one_page = share_of_sums(histograms[0], histograms[1], histograms[2])
-    windows = scrape_windows(connection, run)
-    if one_page.estimate.low is None or int((windows.requests > 0).sum()) < LEAST_WINDOWS:
-        return one_page.estimate
-    return share_from_scrapes(windows, one_page.estimate)
+    page = share_of_sums(histograms[0], histograms[1], histograms[2]) if histograms[0] and histograms[1] else None
+    sums = None if prefill is None or decode is None else (prefill, decode)
+    return choose.share(windows=scrape_windows(connection, run), page=page, sums=sums)
 
 
 def scrape_windows(connection: duckdb.DuckDBPyConnection, run: Run) -> Windows:

@@ -25,6 +25,11 @@ def boots(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return rows(connection, "select * from boot_arms order by ordinal_in_study")
 
 
+def arms(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """The arm of each boot."""
+    return dict(boots(connection).select("boot", "arm").iter_rows())
+
+
 def census(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
     """pool.tokens, pool.available (bytes) and pool.requests_at_max_length of every boot whose log has them."""
     found = []

@@ -13,7 +13,7 @@ from analysis.sources.reading import Reading, Row, Unparsed
 
 MAX_UNPARSED = 1000
 MAX_STEPS = 5_000_000
-_NO_EVIDENCE = frozenset(("fallback", "traceback", "crash"))
+_NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
 _COMPRESSED = (".gz", ".zst", ".zstd")
 
 

@@ -14,7 +14,7 @@ from analysis.sources.reading import Row
 
 GIB = 1 << 30
 _TO_GIB = {"GiB": 1.0, "MiB": 1 / 1024, "bytes": 1 / GIB, "GB": 1e9 / GIB}
-_LIFE = frozenset(("ready", "serving", "step"))
+_OUTCOME_OF = {"ready": "served", "serving": "served", "step": "served", "refusal": "refused", "crash": "crashed"}
 _WEIGHT = {"start": 100, "pool": 20, "ready": 10, "refusal": 10}
 Place = tuple[int, int, int, str]
 
@@ -59,25 +59,24 @@ def engine_of(boot: Boot) -> str | None:
 
 
 def _outcome(lines: list[Match]) -> Row:
-    """Served when it was ready or did work; else refused, else crashed, by the first line that says so; else unknown."""
-    first: dict[str, Match] = {}
+    """Ready or at work: served. Else refused, else crashed, by the first line that says so. Else unknown.
+
+    A served boot died when a crash follows and nothing had asked it to stop.
+    """
+    first: dict[str, int] = {}
     for match in lines:
-        first.setdefault("served" if match.shape.purpose in _LIFE else match.shape.purpose, match)
-    for purpose, outcome in (
-        ("served", "served"),
-        ("refusal", "refused"),
-        ("crash", "crashed"),
-        ("traceback", "crashed"),
-    ):
-        if purpose in first:
-            line = first[purpose].number
-            died = outcome == "served" and any(m.shape.purpose == "crash" and m.number > line for m in lines)
-            return {
-                "outcome": outcome,
-                "outcome_line": line,
-                "died_after_serving": died if outcome == "served" else None,
-            }
-    return {"outcome": "unknown", "outcome_line": None, "died_after_serving": None}
+        first.setdefault(_OUTCOME_OF.get(match.shape.purpose, match.shape.purpose), match.number)
+    outcome = next((name for name in ("served", "refused", "crashed", "traceback") if name in first), "unknown")
+    line = first.get(outcome)
+    died: bool | None = None
+    if outcome == "served" and line is not None:
+        stop = first.get("shutdown", float("inf"))
+        died = any(m.shape.purpose == "crash" and line < m.number < stop for m in lines)
+    return {
+        "outcome": "crashed" if outcome == "traceback" else outcome,
+        "outcome_line": line,
+        "died_after_serving": died,
+    }
 
 
 def _named(lines: list[Match], name: str) -> list[tuple[Match, Fact]]:

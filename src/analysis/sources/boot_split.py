@@ -53,6 +53,8 @@ class Boot:
         """
         key = (match.shape.id, match.origin.process)
         over = "ready" in self.purposes or bool(self.purposes & _ENDING)
+        if match.number == self.last_line:
+            return False
         if self.closed:
             return True
         if match.shape.purpose == "start":
@@ -85,7 +87,7 @@ class Splitter:
 
         Only services that started an engine count; what others said about one (a proxy, a client) is no boot.
         """
-        boots = [boot for boot in self.done if boot.purposes - {"fallback", "traceback"}]
+        boots = [boot for boot in self.done if boot.purposes - {"fallback", "traceback", "shutdown"}]
         services = {boot.service for boot in boots}
         counts: dict[str | None, int] = {}
         for ordinal, boot in enumerate(boots):

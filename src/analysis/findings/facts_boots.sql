@@ -1,0 +1,25 @@
+-- one row per boot, in the order of files and lines; a boot of a file that is a byte copy of an earlier one names that one's boot
+with boot as (
+    select b.*, f.sha256, b.rowid as position
+    from boots b join files f using (file)
+),
+first_copy as (
+    select sha256, ordinal, min_by(boot, position) as boot from boot group by sha256, ordinal
+),
+slots as (
+    select boot, any_value(value)::bigint as slots from boot_facts where fact = 'n_slots' group by boot
+)
+select
+    b.boot as id, b.file, b.engine, b.engine_version, b.model, b.outcome, b.outcome_line,
+    coalesce(b.died_after_serving, false) as died_after_serving,
+    b.max_model_len_tokens as max_model_len, b.requested_max_model_len_tokens as requested_max_model_len,
+    b.max_num_batched_tokens, b.kv_dtype, b.kv_budget_source, b.compile_state,
+    b.available_kv_gib, b.available_kv_gib_min, b.kv_needed_gib, b.estimated_max_len_tokens as estimated_max_len,
+    b.engines, b.token_pool_tokens as token_pool, b.token_pool_by_engine, b.token_pool_total_tokens as token_pool_total,
+    b.blocks, b.block_size_tokens as block_size, b.max_concurrency, b.pool_consistent,
+    round(b.implied_pool_tokens)::bigint as implied_pool, b.ready_s, s.slots,
+    coalesce(b.duplicate_of, case when c.boot <> b.boot then c.boot end) as duplicate_of
+from boot b
+join first_copy c using (sha256, ordinal)
+left join slots s on s.boot = b.boot
+order by b.position

@@ -1,0 +1,121 @@
+"""Sentences, tables and text alternatives of "what the token pool is": laid out from estimates, nothing computed anew."""
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.estimate import Estimate
+from analysis.estimates.rounding import show, show_number
+from analysis.findings.token_pool import GIB, boots
+
+ROUNDING_GIB = 0.005
+"""Logs print GiB with two decimals."""
+
+
+def headline(predictions: list[Estimate]) -> list[Estimate]:
+    """The figures that the answer rests on: the next boot's pool, of each arm that has an interval."""
+    return [
+        e for e in predictions
+        if e.id == "pool.next_boot" and e.qualifiers["measure"] == "tokens" and e.low is not None
+    ]  # fmt: skip
+
+
+def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
+    """The answer: the pools there are, and how far the next boot of an arm may lie."""
+    pools = [e.value for e in measured if e.id == "pool.tokens" and e.value is not None]
+    if not pools:
+        return "What the token pool is cannot be said: no boot log prints one."
+    seen = f"The {len(pools)} boots with a pool hold {show_number(min(pools), 'tokens')} to {show_number(max(pools), 'tokens')}"
+    if len(pools) == 1:
+        seen = f"The one boot with a pool holds {show_number(pools[0], 'tokens')}"
+    known = headline(predictions)
+    if not known:
+        return f"{seen}; what the next boot gets cannot be said: no arm has two profiled boots that differ."
+    reaches = {e.qualifiers["arm"]: (e.high - e.low) / 2 / e.value for e in known}  # type: ignore[operator]
+    arm, reach = max(reaches.items(), key=lambda item: item[1])
+    return (
+        f"{seen}; the next boot of an arm is uncertain by up to ±{100 * reach:.0f} % (arm {arm}), "
+        f"from {min(e.n or 0 for e in known)} to {max(e.n or 0 for e in known)} boots an arm."
+    )
+
+
+def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate]) -> pl.DataFrame:
+    """One row a boot: arm, outcome, pool in tokens, and its arm's interval for the next boot."""
+    next_boot = {e.qualifiers["arm"]: e for e in headline(predictions)}
+    return pl.DataFrame(
+        [
+            {
+                "boot": boot["boot"], "arm": boot["arm"], "outcome": boot["outcome"],
+                "tokens": boot["token_pool_total_tokens"],
+                "low": e.low if (e := next_boot.get(boot["arm"])) else None, "high": e.high if e else None,
+            }
+            for boot in boots(connection).iter_rows(named=True)
+        ],
+        schema={"boot": pl.String, "arm": pl.String, "outcome": pl.String, "tokens": pl.Float64, "low": pl.Float64, "high": pl.Float64},
+    )  # fmt: skip
+
+
+def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of pools."""
+    known = pools.drop_nulls("tokens")
+    arms = known.group_by("arm").agg(
+        pl.col("tokens").min().alias("least"), pl.col("tokens").max().alias("most"), pl.len().alias("n")
+    )
+    said = [
+        f"arm {arm}: {show_number(least, 'tokens')} to {show_number(most, 'tokens')} over {n} boots"
+        for arm, least, most, n in arms.sort("arm").iter_rows()
+    ]
+    without = pools.height - known.height
+    return {
+        "title": f"Pools of {known.height} boots in {arms.height} arms" if said else "No boot log prints a pool",
+        "subtitle": f"token pool of each boot; bar: 95 % prediction interval for the next boot; {without} boots have no pool",
+        "description": "Token pool by arm. " + "; ".join(said or ["no data"]),
+    }
+
+
+def memory_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a boot whose log prints memory: GiB available to the cache, its rounding, and GiB needed where refused."""
+    table = boots(connection).filter(pl.col("available_kv_gib_min").is_not_null())
+    value = pl.col("available_kv_gib_min")
+    return table.select(
+        label="boot",
+        group="arm",
+        value=value,
+        low=value - ROUNDING_GIB,
+        high=value + ROUNDING_GIB,
+        needed="kv_needed_gib",
+    )
+
+
+def describe_memory(memory: pl.DataFrame) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of memory."""
+    said = [
+        f"{label}: {value:.2f} GiB" + (f", needed {needed:.2f} GiB" if needed is not None else "")
+        for label, value, needed in memory.select("label", "value", "needed").iter_rows()
+    ]
+    short = memory.filter(pl.col("needed").is_not_null()).height
+    return {
+        "title": f"{memory.height} boots print their memory; {short} were refused for too little of it"
+        if said
+        else "No boot log prints its memory",
+        "subtitle": "memory available to the KV cache (GiB), the least over ranks, as printed",
+        "description": "Memory available to the cache by boot. " + "; ".join(said or ["no data"]),
+    }
+
+
+def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
+    """One row an arm and measure: boots, spread and the next boot, each with its interval or the reason for none."""
+    rows: dict[tuple[str, str], dict[str, str | int | None]] = {}
+    for e in predictions:
+        place = (e.qualifiers["arm"], e.qualifiers["measure"])
+        row = rows.setdefault(place, {"arm": place[0], "measure": place[1], "boots": e.n})
+        row["spread" if e.id == "pool.spread" else "next boot"] = show(e)
+    columns = {"arm": pl.String, "measure": pl.String, "boots": pl.Int64, "spread": pl.String, "next boot": pl.String}
+    return pl.DataFrame(list(rows.values()), schema=columns)
+
+
+def identity_table(identity: pl.DataFrame) -> pl.DataFrame:
+    """One row an arm: what one longest request takes by each boot, least and most in GiB, and by how much they disagree."""
+    return identity.select(
+        "arm", "boots", (pl.col("least_bytes") / GIB).alias("least (GiB)"), (pl.col("most_bytes") / GIB).alias("most (GiB)"),
+        (100 * pl.col("disagreement")).alias("disagreement (%)"),
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""Sentences, tables and text alternatives of "where the time goes": laid out from estimates, nothing computed anew."""
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.estimate import Estimate
+from analysis.estimates.rounding import show
+from analysis.findings.frames import frame
+from analysis.findings.time_split import Run, scrape_windows
+
+
+def run_of(estimate: Estimate) -> str:
+    """What a figure calls its run: the boot, or the target when the boot is not known."""
+    return estimate.qualifiers.get("boot") or estimate.qualifiers.get("target") or "?"
+
+
+def sentence(shares: list[Estimate]) -> str:
+    """The answer in request-seconds, as far as the intervals carry it."""
+    sure = [e for e in shares if e.low is not None and e.high is not None and e.value is not None]
+    if not sure:
+        return "Whether prefill or decode takes the time cannot be said: no run has a prefill share with an interval."
+    sides = {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
+    lowest, highest = min(sure, key=lambda e: e.value or 0), max(sure, key=lambda e: e.value or 0)
+    each = f"prefill is {show(lowest)}" + (f" to {show(highest)}" if len(sure) > 1 else "") + " of request-seconds"
+    over = f"in {'the one run' if len(sure) == 1 else f'each of {len(sure)} runs'} with an interval"
+    if sides == {"decode"}:
+        return f"Decode takes most of a request's time {over}: {each}."
+    if sides == {"prefill"}:
+        return f"Prefill takes most of a request's time {over}: {each}."
+    return f"No phase takes most of a request's time in every run: {each}."
+
+
+def share_table(arms: dict[str, str], shares: list[Estimate]) -> pl.DataFrame:
+    """One row a run: its prefill share and interval in %, its arm, and the method or the reason for no interval."""
+    rows = frame(shares, scale=100).with_columns(label=pl.Series([run_of(e) for e in shares], dtype=pl.String))
+    rows = rows.with_columns(group=pl.col("label").replace_strict(arms, default="no boot log"))
+    return rows.select("label", "group", "value", "low", "high", "n", "n_of", "method", "reason")
+
+
+def describe_shares(shares: list[Estimate]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of shares."""
+    with_interval = sum(e.low is not None for e in shares)
+    return {
+        "title": sentence(shares),
+        "subtitle": f"prefill share of request-seconds (%), 95 % intervals; {with_interval} of {len(shares)} runs have one",
+        "description": "Prefill share of request-seconds by run. "
+        + "; ".join(f"{run_of(e)}: {show(e)}" for e in shares),
+    }
+
+
+def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares: list[Estimate]) -> pl.DataFrame:
+    """One row a scrape interval of the runs with an interval: minutes from the first scrape, share in %, the run's band."""
+    parts = []
+    for run, share in zip(runs, shares, strict=True):
+        windows = scrape_windows(connection, run)
+        if share.low is None or share.high is None or not len(windows.start_s):
+            continue
+        whole = pl.Series(windows.whole)
+        parts.append(
+            pl.DataFrame({
+                "group": run.name, "minutes": (windows.start_s + windows.end_s) / 2 / 60 - windows.start_s[0] / 60,
+                "value": pl.select(pl.when(whole > 0).then(100 * pl.Series(windows.part) / whole)).to_series(),
+                "low": 100 * share.low, "high": 100 * share.high, "requests": windows.requests,
+            })
+        )  # fmt: skip
+    floats = dict.fromkeys(("minutes", "value", "low", "high", "requests"), pl.Float64)
+    return pl.concat(parts) if parts else pl.DataFrame(schema={"group": pl.String, **floats})
+
+
+def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart along the runs."""
+    spans = (
+        windows.drop_nulls("value").group_by("group")
+        .agg(pl.col("value").min().alias("least"), pl.col("value").max().alias("most"), pl.len().alias("n"))
+        .sort("group")
+    )  # fmt: skip
+    said = [f"{group}: {least:.0f} % to {most:.0f} % over {n} intervals" for group, least, most, n in spans.iter_rows()]
+    widest = max((most - least for _, least, most, _ in spans.iter_rows()), default=0.0)
+    return {
+        "title": f"Within a run the prefill share moved by up to {widest:.0f} percentage points between scrape intervals"
+        if said
+        else "No run has timed pages with enough requests between them",
+        "subtitle": "prefill share of request-seconds (%) of each scrape interval; band: 95 % interval of the run",
+        "description": "Prefill share of each scrape interval. " + "; ".join(said or ["no data"]),
+    }
+
+
+def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataFrame:
+    """One row a run: request-seconds of prefill and decode, requests counted, mean concurrency. Null: not computable."""
+    rows: dict[str, dict[str, float | int | str | None]] = {}
+    names = {"time.prefill_seconds": "prefill (s)", "time.decode_seconds": "decode (s)"}
+    for estimate in seconds:
+        row = rows.setdefault(run_of(estimate), {"run": run_of(estimate)})
+        row[names[estimate.id]] = estimate.value
+        row["requests"] = estimate.n
+    for estimate in concurrency:
+        rows[run_of(estimate)]["mean concurrency"] = estimate.value
+    columns = {
+        "run": pl.String, "prefill (s)": pl.Float64, "decode (s)": pl.Float64, "requests": pl.Int64, "mean concurrency": pl.Float64,
+    }  # fmt: skip
+    return pl.DataFrame(list(rows.values()), schema=columns)
+
+
+def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFrame:
+    """One row a run and measure: finish reasons that occurred, and prefix cache hits, each with its interval."""
+    shown = [e for e in finishes if e.value is None or e.value > 0]
+    return pl.DataFrame(
+        [
+            (
+                run_of(e),
+                e.qualifiers.get("reason", "") if e.id == "finish.share" else "prefix cache hits",
+                show(e),
+                e.n,
+                e.method,
+            )
+            for e in [*shown, *hits]
+        ],
+        schema={"run": pl.String, "measure": pl.String, "share": pl.String, "requests": pl.Int64, "method": pl.String},
+        orient="row",
+    ).sort("run", "measure", maintain_order=True)
