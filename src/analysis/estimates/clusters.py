@@ -4,7 +4,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import CONFIDENCE, Floats, logit_ends
@@ -48,7 +48,7 @@ def clustered_ratio(
 
 def t_quantile(df: float, confidence: float = CONFIDENCE) -> float:
     """The two-sided quantile of Student's t."""
-    return float(stats.t.ppf((1 + confidence) / 2, df))
+    return float(special.stdtrit(df, (1 + confidence) / 2))
 
 
 def _standard_error(top: Floats, bottom: Floats, ratio: float, cluster: _Labels) -> tuple[int, float]:

@@ -4,9 +4,9 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from analysis.estimates.buckets import Buckets, m2_bounds, m2_mid
+from analysis.estimates.clusters import t_quantile
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import CONFIDENCE, ROUNDING, logit_ends
 
@@ -146,7 +146,7 @@ def _estimate(
     if variance <= 0:
         return no_interval(share, "1", method, "the buckets show no spread", n=n, n_of="requests", warnings=warnings)
     se = sqrt(variance / n) / (total / n * share * (1 - share))
-    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1))
+    t = t_quantile(n - 1)
     low, high = logit_ends(share, se, t)
     return Estimate(
         share, "1", "bound" if kind == "bound" else "estimate", f"{method}; delta method on the log-odds",

@@ -10,7 +10,7 @@ from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.share_edge import wilson
 
 STEPS_PER_CLAIM = 4
-"""The rough scale takes a quarter of the requests as independent; in simulations it covered .84 to .995."""
+"""The rough scale takes a quarter of the requests as independent: a guess, too narrow where requests live long."""
 
 
 class StepsShare(NamedTuple):
