@@ -105,3 +105,10 @@ def test_groups_differ_by_more_than_colour_and_no_colour_is_black_or_yellow() ->
 def test_pandas_frames_are_taken_as_they_are() -> None:
     frame = pd.DataFrame({"kind": ["metrics"], "status": ["read"], "n": [2]})
     assert charts.files_read(frame, **TEXTS).to_dict()["description"]
+
+
+def test_an_arm_without_a_pool_keeps_its_place_and_the_interval_spans_its_arm() -> None:
+    svg = vl_convert.vegalite_to_svg(charts.pool_by_arm(FRAMES["pool_by_arm"], **TEXTS).to_dict(), vl_version="6.4")
+    assert ">pinned<" in svg and ">profiled<" in svg
+    (band,) = [part for part in svg.split("<path") if 'aria-roledescription="rect mark"' in part]
+    assert "v32h" in band  # two rows of 16 pixels

@@ -22,6 +22,7 @@ def _making() -> ModuleType:
 
 making = _making()
 HOSTILE = "<script>alert(1)</script>\"'&</svg></style><img src=x onerror=alert(2)>"
+QUOTE = "url=http://gpu-17.corp.internal:8000 user=a@example.com "
 FIRST = r"""
 value = Estimate(
     0.08, "1", "estimate", "block bootstrap", low=0.07, high=0.09, confidence=0.95, n=41, n_of="scrape intervals",

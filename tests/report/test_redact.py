@@ -57,7 +57,8 @@ STAYS = [
     "Qwen/Qwen2.5-0.5B-Instruct", "and/or 3/4",
     'vllm:request_success_total{finished_reason="stop",model_name="a"} 1532.0',
     "std::vector c10::Error", "1.2.3",
-    "Available KV cache memory: 3.94 GiB", "node=0 rank 1:2:3", "12345678901234567890123456789012345678", "git+gabc1234",
+    "Available KV cache memory: 3.94 GiB", "node=0 rank 1:2:3", "12345678901234567890123456789012345678",
+    "git+gabc1234",
     "https://huggingface.co/Qwen", "per token: generating",
 ]  # fmt: skip
 
