@@ -28,7 +28,7 @@ def study_theme() -> alt.theme.ThemeConfig:
                  "tickOpacity": 0.5, "gridColor": INK, "gridOpacity": 0.14, "labelLimit": 130, "tickCount": 5},
         "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "orient": "top", "title": None,
                    "symbolSize": 110, "symbolStrokeWidth": 2, "labelLimit": 150, "columnPadding": 16, "offset": 12},
-        "point": {"size": 60, "strokeWidth": 2, "opacity": 1},
+        "point": {"size": 70, "strokeWidth": 2, "opacity": 1},
         "line": {"strokeWidth": 2},
         "rule": {"strokeWidth": 2.5},
         "text": {"color": INK, "fontSize": 13},

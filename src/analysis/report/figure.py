@@ -34,8 +34,8 @@ class Figure:
 def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
     """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
 
-    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title stands
-    in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they came about.
+    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title is
+    in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they arose.
     Raises ValueError for a chart without a description: it is the text alternative.
     """
     spec = chart.to_dict()
@@ -47,8 +47,9 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
         write_csv(table, name, out)
         links = _links(name)
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
+    legend = f"<figcaption>{escape(caption)}{links}</figcaption>"
     html = (
-        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}<figcaption>{escape(caption)}{links}</figcaption>'
+        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)
@@ -66,8 +67,8 @@ def _inline(spec: Spec, name: str) -> str:
     bare = {key: value for key, value in spec.items() if key != "title"}
     drawn = []
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
-        svg = to_svg(_sized(bare, width), f"{name}-{size}")
-        drawn.append(f'<div class="chart {size}" role="img" aria-label="{label}">{svg}</div>')
+        svg = to_svg(_sized(bare, width), f"{name}-{size}").replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+        drawn.append(f'<div class="chart {size}">{svg}</div>')
     return "".join(drawn)
 
 

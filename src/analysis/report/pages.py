@@ -61,7 +61,7 @@ def convert(notebook: Path) -> Page:
 
 
 def render(page: Page, pages: Sequence[Page], study: str) -> str:
-    """The whole HTML of a page, with its place among the pages. Raises ReportError if it would fetch or run anything."""
+    """The whole HTML of a page, with its place among the pages. Raises ReportError if it would fetch anything."""
     at = pages.index(page)
     return fill(
         "notebook.html.j2", page.stem,

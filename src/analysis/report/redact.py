@@ -68,7 +68,7 @@ def _keep_key(placeholder: str) -> Replace:
 
     def replace(match: re.Match[str]) -> str:
         value = match[2].strip("\"'[]").lower()
-        if value in _EMPTY or value in _COMMON_HOSTS or match[2] == placeholder:
+        if value in _EMPTY or re.fullmatch(r"[\"']?\[[a-z -]+\][\"']?", match[2]):  # an earlier rule's, or pass's
             return match[0]
         quote = match[2][0] if match[2][0] in "\"'" else ""
         return f"{match[1]}{quote}{placeholder}{quote}"
@@ -96,7 +96,8 @@ def _address(match: re.Match[str]) -> str:
         address = ipaddress.ip_address(match[0])
     except ValueError:
         return match[0]
-    return match[0] if address.is_loopback or address.is_unspecified else "[ip]"
+    # 0.x.x.x is no machine's address: it is the unspecified one, or a version.
+    return match[0] if address.is_loopback or address.is_unspecified or match[0].startswith("0.") else "[ip]"
 
 
 def _constant(text: str) -> Replace:

@@ -84,4 +84,6 @@ def write_csv(frame: Frame, name: str, out: Path) -> Path:
 
 
 def _inert(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
