@@ -55,7 +55,7 @@ def test_file_names_that_are_not_utf8_are_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress, bytes], ids=["gzip", "zstd", "plain"])
 def test_content_decides_the_compression(tmp_path: Path, pack: object) -> None:
     path = tmp_path / "page"
-    path.write_bytes(pack("one\r\ntwo\rmore\nthree".encode()))  # type: ignore[operator]
+    path.write_bytes(pack(b"one\r\ntwo\rmore\nthree"))  # type: ignore[operator]
     file = source(path)
     assert list(file.lines()) == [(1, "one"), (2, "two\rmore"), (3, "three")]
     assert list(file.lines(keep_ends=True))[1:] == [(2, "two\rmore\n"), (3, "three")]

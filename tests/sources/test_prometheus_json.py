@@ -44,7 +44,7 @@ def test_each_time_of_an_instance_is_a_page(tmp_path: Path) -> None:
     "document",
     [
         matrix(A),
-        {"status": "success", "data": {"resultType": "vector", "result": [{"metric": {"__name__": "a"}, "value": [1, "2"]}]}},
+        {"data": {"resultType": "vector", "result": [{"metric": {"__name__": "a"}, "value": [1, "2"]}]}},
         {"status": "success", "data": {"result": [A], "resultType": "matrix"}},
         [A],
     ],

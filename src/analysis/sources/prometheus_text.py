@@ -25,16 +25,19 @@ _JSON_PAGE = re.compile(r'\s*"(?:\\n)*# (?:HELP|TYPE) ')
 
 
 def recognise(head: str, name: str) -> bool:
-    """Whether a file's beginning is a metric page: nearly every line a comment or a sample, and one that tells."""
+    """Whether a file's beginning is a metric page: nearly every line a comment or a sample, and one that tells.
+
+    Half of the lines are enough where families are declared: a damaged page is still a page.
+    """
     if _JSON_PAGE.match(head):
         return True
     lines = [line for line in head.splitlines()[:200] if line.strip()]
     if len(lines) > 1 and not head.endswith("\n"):
         lines.pop()
     known = sum(line.startswith("#") or parse_sample(line) is not None for line in lines)
-    if not lines or known < 0.8 * len(lines):
-        return False
-    return any(_TYPE.match(line) or (line[0] != "#" and _TELLING.search(line) and parse_sample(line)) for line in lines)
+    if any(_TYPE.match(line) for line in lines):
+        return known >= 0.5 * len(lines)
+    return known >= 0.8 * len(lines) and any(_TELLING.search(line) and parse_sample(line) for line in lines)
 
 
 def read(file: SourceFile) -> Reading:
