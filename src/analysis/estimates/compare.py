@@ -34,10 +34,10 @@ def compare(a: ArrayLike, b: ArrayLike, *, paired: bool = False, margin: float |
     ratio, n = exp(float(x.mean() - y.mean())), min(len(x), len(y))
     if n < 2:
         return _single(ratio, method, n)
+    if _spread(x, y, paired) <= 1e-12 * max(1.0, float(np.abs(x).max())):
+        return no_interval(ratio, "x", method, "the runs of each arm are identical", n=n, n_of="runs")
     result = stats.ttest_rel(x, y) if paired else stats.ttest_ind(x, y, equal_var=False)
     outer, inner = (result.confidence_interval(c) for c in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
-    if not np.isfinite(outer.low) or outer.high - outer.low <= 1e-12:
-        return no_interval(ratio, "x", method, "the runs of each arm are identical", n=n, n_of="runs")
     bound = log1p_margin(MARGIN if margin is None else margin)
     verdict = _verdict(outer, inner, bound)
     notes = () if margin is not None else (f"margin {MARGIN:.0%} by default, not declared",)
@@ -68,6 +68,10 @@ def _single(ratio: float, method: str, n: int) -> Estimate:
         ratio, "x", "estimate", method, n=n, n_of="runs", reason="one run per arm", verdict="no_replicates",
         warnings=("run-to-run scatter was not measured; two runs of each arm give a first interval",),
     )  # fmt: skip
+
+
+def _spread(x: Floats, y: Floats, paired: bool) -> float:
+    return float(np.ptp(x - y)) if paired else float(max(np.ptp(x), np.ptp(y)))
 
 
 def _more(x: Floats, y: Floats, paired: bool, margin: float) -> str:

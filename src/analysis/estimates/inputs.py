@@ -12,6 +12,9 @@ CONFIDENCE = 0.95
 ROUNDING = 1e-6
 """Relative difference below which two float64 sums of the same terms count as equal."""
 
+_LARGEST = 1e100
+"""Beyond this (or below its inverse) squares and ratios leave float64; nothing measured is there."""
+
 
 def floats(values: ArrayLike) -> Floats:
     """A flat float64 array; whatever is not a number becomes NaN, so that `problem` names it."""
@@ -37,6 +40,8 @@ def problem(names: str, *arrays: Floats, positive: bool = False, signed: bool = 
         return f"no {names}"
     if not all(np.isfinite(a).all() for a in arrays):
         return f"{names}: some values are missing or not finite"
+    if any(((size := np.abs(a)) > _LARGEST).any() or ((size > 0) & (size < 1 / _LARGEST)).any() for a in arrays):
+        return f"{names}: some values are too large or too small to be measurements"
     if positive and any((a <= 0).any() for a in arrays):
         return f"{names}: some values are zero or negative"
     if not signed and any((a < 0).any() for a in arrays):
