@@ -76,8 +76,12 @@ def test_anything_of_equal_length(pair: tuple[list[float], list[float]]) -> None
 def test_any_histogram(counts: list[int], first: float, second: float) -> None:
     edges, cumulative = [1.0, 2.0, 5.0, inf], np.cumsum(counts)
     x, y = (Buckets.from_cumulative(edges, cumulative, total) for total in (first, second))
+    page = share_of_sums(x, y)
+    if page.bound.low is not None:
+        assert page.bound.low <= page.estimate.low
+        assert page.bound.high >= page.estimate.high
     check(
-        *share_of_sums(x, y), quantile(x, 0.9, "s"), share_edge.share_at_most(x, 1.5),
+        *page, quantile(x, 0.9, "s"), share_edge.share_at_most(x, 1.5),
         *steps_share_at_most(x, 2, 40, y, 3.0), prefix_hits.hit_share(1.0, 7.0, x),
     )  # fmt: skip
 

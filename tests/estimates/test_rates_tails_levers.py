@@ -170,4 +170,6 @@ def test_concurrency_and_residuals() -> None:
     assert residual_share(100, 10, 91).warnings
     assert not residual_share(100, 10, 90.05).warnings
     assert residual_share(0, 1).value is None
+    assert residual_share(100, 10, 85, counts=(401, 405)).value == pytest.approx(0.05)
+    assert residual_share(100, 10, 85, counts=(401, 410)).reason == "the sums count different requests: 401 and 410"
     assert show(residual_share(100, 10, 85)) == "5.00 %"

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, Floats, floats, problem
+from analysis.estimates.inputs import CONFIDENCE, Floats, exp_end, floats, problem
 from analysis.estimates.runs_needed import pairs_needed, runs_needed
 
 MARGIN = 0.05
@@ -46,9 +46,9 @@ def compare(a: ArrayLike, b: ArrayLike, *, paired: bool = False, margin: float |
     elif verdict == "equivalent" and (outer.low > 0 or outer.high < 0):
         notes = (*notes, "a difference was shown, but it is smaller than the margin")
     return Estimate(
-        ratio, "x", "estimate", method, exp(outer.low), exp(outer.high), CONFIDENCE, n,
+        ratio, "x", "estimate", method, exp_end(outer.low), exp_end(outer.high), CONFIDENCE, n,
         "pairs of runs" if paired else "runs per arm", "runs are independent, sessions interleaved", warnings=notes,
-        verdict=verdict, sensitivity={"90 % for equivalence": (exp(inner.low), exp(inner.high))},
+        verdict=verdict, sensitivity={"90 % for equivalence": (exp_end(inner.low), exp_end(inner.high))},
     )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def _family(arms: list[ArrayLike]) -> tuple[list[Floats], str | None]:
 def _member(x: Floats, y: Floats, low: float, high: float, name: str) -> Estimate:
     shown = low > 0 or high < 0
     return Estimate(
-        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp(low), exp(high),
+        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp_end(low), exp_end(high),
         CONFIDENCE, min(len(x), len(y)), "runs per arm", "runs are independent, equal scatter in all arms",
         verdict="different" if shown else "cannot_tell",
     )  # fmt: skip

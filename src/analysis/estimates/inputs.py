@@ -1,7 +1,7 @@
 """The door for data: arrays as float64, and the one sentence why they cannot be used."""
 
 from collections.abc import Sequence
-from math import isfinite, log
+from math import exp, inf, isfinite, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ ROUNDING = 1e-6
 
 _LARGEST = 1e100
 """Beyond this (or below its inverse) squares and ratios leave float64; nothing measured is there."""
+
+_LOG_LARGEST = 700.0
 
 
 def floats(values: ArrayLike) -> Floats:
@@ -58,6 +60,11 @@ def count_problem(k: float, n: float, names: str) -> str | None:
     if k < 0 or k > n:
         return f"{names}: {k:g} of {n:g} is not a share"
     return None
+
+
+def exp_end(logarithm: float) -> float:
+    """An end of an interval back from its logarithm; beyond float64 there is no limit."""
+    return exp(logarithm) if logarithm < _LOG_LARGEST else inf
 
 
 def logit_ends(share: float, se_logit: float, t: float) -> tuple[float, float]:
