@@ -226,6 +226,6 @@ def share_cases() -> Iterator[Case]:
         naive=True,
     )
     yield Case(
-        "engine steps, requests / 4 (scale only)", "20,000 steps", 0.80, 1.0, _steps(True), reps=150, long_reps=500
+        "engine steps, requests / 4 (scale only)", "20,000 steps, 900 requests", 0.70, 0.99, _steps(True), 150, 500
     )
     yield Case("engine steps as trials (naive)", "20,000 steps, 900 requests", 0.0, 0.25, _steps(False), 100, 500, True)

@@ -1,13 +1,13 @@
 """Assumption: clusters are independent, whatever happens inside one. Ratios of sums with clusters as the units."""
 
-from math import exp, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, Floats, logit_ends
+from analysis.estimates.inputs import CONFIDENCE, Floats, exp_end, logit_ends
 
 _Labels = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ def clustered_ratio(
         return no_interval(ratio, unit, "ratio of sums", f"the {n_of} are all alike: no spread seen", n=b, n_of=n_of)
     reach = t_quantile(b - 1) * se / ratio
     method = f"ratio of sums over {b} {n_of}, t on the logarithm"
-    low, high = exp(log(ratio) - reach), exp(min(log(ratio) + reach, 700.0))
+    low, high = exp_end(log(ratio) - reach), exp_end(log(ratio) + reach)
     return Estimate(ratio, unit, "estimate", method, low, high, CONFIDENCE, b, n_of, assumption)
 
 
