@@ -28,7 +28,8 @@ value = Estimate(
     0.08, "1", "estimate", "block bootstrap", low=0.07, high=0.09, confidence=0.95, n=41, n_of="scrape intervals",
     assumption="intervals are exchangeable", warnings=("one page was torn: " + HOSTILE,),
     evidence=(Evidence("metrics/a.prom", line=7, quote=QUOTE + HOSTILE),),
-).named("time.prefill_share.request_seconds", "prefill share", boot="b1", arm=HOSTILE)
+).named("time.prefill_share.request_seconds", "prefill share", boot="node-7.corp.internal",
+        arm=HOSTILE)
 gap = not_computable("1", "no iteration log").named("time.prefill_share.step_time", "step share")
 say = f"Prefill takes {value.value:.0%}. {HOSTILE}"
 refer = [{"id": value.id, "qualifiers": dict(value.qualifiers)}]
@@ -36,10 +37,11 @@ record("10-first", [value, gap], [{"sentence": say, "finding": "first", "estimat
 answer(say, value, gap)
 """
 CHART = r"""
-rows = pl.DataFrame({"label": ["b1", "b2", HOSTILE], "group": ["prefill", "decode", HOSTILE], "value": [8.0, 80.0, 9.0],
+rows = pl.DataFrame({"label": ["b1", QUOTE, HOSTILE], "group": ["prefill", "decode", HOSTILE],
+                     "value": [8.0, 80.0, 9.0],
                      "low": [7.0, 79.0, None], "high": [9.0, 81.0, None]})
-figure(charts.share_by_boot(rows, title="Decode dominates " + HOSTILE, subtitle="%; 3 boots " + HOSTILE,
-       description="b1 at 8 per cent, b2 at 80. " + HOSTILE), "shares", rows, OUT, "Counters. " + HOSTILE)
+figure(charts.share_by_boot(rows, title="Decode dominates " + QUOTE + HOSTILE, subtitle="%; 3 boots " + HOSTILE,
+       description="b1 at 8 per cent, b2 at 80. " + HOSTILE), "shares", rows, OUT, "Counters. " + QUOTE + HOSTILE)
 """
 TIME = r"""
 rows = pl.DataFrame({"group": ["prefill"] * 4 + ["decode"] * 4, "minutes": [0.5, 1.5, 2.5, 3.5] * 2,
@@ -49,7 +51,7 @@ chart = charts.share_over_time(rows, title="Steady", subtitle="%; 4 intervals", 
 figure(chart, "steady", rows, OUT, "c")
 """
 TABLE = """
-rows = pl.DataFrame({f"column {i}": ["=1+1", HOSTILE, "x" * 30] for i in range(12)})
+rows = pl.DataFrame({f"column {i}": ["=1+1", QUOTE + HOSTILE, "x" * 30] for i in range(12)})
 table(rows, "wide", OUT, "Wide " + HOSTILE)
 """
 
@@ -63,7 +65,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     setup = making.SETUP + f"\nHOSTILE, QUOTE = {HOSTILE!r}, {QUOTE!r}\n"
     first = making.notebook(
         root / "nb" / "10-first.ipynb", "# Where time goes\n\nDecode takes most of it.", FIRST, "## Shares", CHART,
-        "## Along the run", TIME, 'import sys; print("to stderr", file=sys.stderr); print("<b>to stdout</b>")',
+        "## Along the run", TIME, 'import sys; print("to stderr", file=sys.stderr); print("<b>to stdout</b> " + QUOTE)',
         setup=setup,
     )  # fmt: skip
     second = making.notebook(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.report.errors import ReportError
+from analysis.report.overview import index_of
 from analysis.report.results import Json, estimate_from_json, merge, write
 
 
@@ -59,3 +60,9 @@ def test_an_estimate_survives_json(value: float, low: float | None, high: float 
     made = Estimate(value, "s", "estimate", "m", low, high, 0.9, 3, "boots", "a", "r", tuple(warnings),
                     (Evidence("f", 1, "s", "w", "q"),), "id", "f", {"boot": "1"}, "one_block")  # fmt: skip
     assert estimate_from_json(json.loads(json.dumps(made.to_json(), allow_nan=False))) == made
+
+
+def test_a_takeaway_must_rest_on_recorded_numbers(tmp_path: Path) -> None:
+    put(tmp_path, "10-a", takeaways=[{"sentence": "s", "estimates": [{"id": "x", "qualifiers": {}}]}])
+    with pytest.raises(ReportError, match=r"a takeaway of 10-a rests on .*, which no notebook recorded"):
+        index_of(merge(tmp_path, ["10-a"], "s", {}), [])

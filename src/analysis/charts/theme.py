@@ -58,7 +58,7 @@ def dash(domain: list[str]) -> alt.Scale:
     return alt.Scale(domain=domain, range=DASHES[: len(domain)])
 
 
-def finish(chart: alt.LayerChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
+def finish(chart: alt.LayerChart | alt.FacetChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
     """A chart with what every chart must have: the finding, its unit and n, and a text with the numbers.
 
     Layering does not lift a layer's description, so it is set here, on the whole. Raises ValueError when one is empty.
@@ -66,6 +66,8 @@ def finish(chart: alt.LayerChart, title: str, subtitle: str, description: str) -
     for what, text in (("title", title), ("subtitle", subtitle), ("description", description)):
         if not text.strip():
             raise ValueError(f"a chart needs a {what}")
+    if not isinstance(chart, alt.LayerChart):
+        raise TypeError("a chart is made of layers")
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     heading = alt.TitleParams(text=title, subtitle=subtitle)
     return chart.properties(title=heading, description=description, autosize=fit)

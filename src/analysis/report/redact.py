@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 Replace = Callable[[re.Match[str]], str]
 
@@ -61,6 +62,17 @@ def redact(text: str) -> Redacted:
 
         text = pattern.sub(counted, text)
     return Redacted(text, {kind: n for kind, n in sorted(kinds.items()) if n})
+
+
+def redacted(value: Any) -> Any:
+    """The same value with every text in it redacted: texts, and what lists and mappings hold (their keys stay)."""
+    if isinstance(value, str):
+        return redact(value).text
+    if isinstance(value, Mapping):
+        return {key: redacted(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(part) for part in value]
+    return value
 
 
 def _keep_key(placeholder: str) -> Replace:
