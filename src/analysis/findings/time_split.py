@@ -21,6 +21,7 @@ from analysis.findings import integrity
 from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
+SHARE = "time.prefill_share.request_seconds"
 PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
 
 
@@ -84,7 +85,7 @@ def phase_seconds(run: Run) -> list[Estimate]:
 
 
 def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
-    """time.prefill_share.request_seconds of each run: from its series of scrapes where it is long enough, else one page.
+    """time.prefill_share.request_seconds of each run: from its scrapes where there are enough, else one page.
 
     A run whose pages contradict themselves (store/checks) has none: not publishable, and why.
     """
@@ -101,9 +102,7 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
         else:
             share = _share(connection, run).with_warnings(*_left_out(run))
         evidence = (e for concept in PHASES for e in run.evidence.get(concept, ()))
-        found.append(
-            share.with_evidence(*evidence).named("time.prefill_share.request_seconds", FINDING, **run.qualifiers)
-        )
+        found.append(share.with_evidence(*evidence).named(SHARE, FINDING, **run.qualifiers))
     return found
 
 
