@@ -1,4 +1,4 @@
-"""Sentences, tables and text alternatives of "what the token pool is": laid out from estimates, nothing computed anew."""
+"""Sentences, tables and text alternatives of "what the token pool is": laid out, nothing computed anew."""
 
 import duckdb
 import polars as pl
@@ -67,13 +67,13 @@ def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
     without = pools.height - known.height
     return {
         "title": f"Pools of {known.height} boots in {arms.height} arms" if said else "No boot log prints a pool",
-        "subtitle": f"token pool of each boot; bar: 95 % prediction interval for the next boot; {without} boots have no pool",
+        "subtitle": f"token pool by boot; bar: 95 % prediction interval, next boot; {without} boots have no pool",
         "description": "Token pool by arm. " + "; ".join(said or ["no data"]),
     }
 
 
 def memory_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-    """One row a boot whose log prints memory: GiB available to the cache, its rounding, and GiB needed where refused."""
+    """One row a boot whose log prints memory: GiB available to the cache, its rounding, GiB needed where refused."""
     table = boots(connection).filter(pl.col("available_kv_gib_min").is_not_null())
     value = pl.col("available_kv_gib_min")
     return table.select(
@@ -114,7 +114,7 @@ def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
 
 
 def identity_table(identity: pl.DataFrame) -> pl.DataFrame:
-    """One row an arm: what one longest request takes by each boot, least and most in GiB, and by how much they disagree."""
+    """One row an arm: what one longest request takes by its boots, least and most, and by how much they disagree."""
     return identity.select(
         "arm", "boots", (pl.col("least_bytes") / GIB).alias("least (GiB)"), (pl.col("most_bytes") / GIB).alias("most (GiB)"),
         (100 * pl.col("disagreement")).alias("disagreement (%)"),

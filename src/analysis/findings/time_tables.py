@@ -42,14 +42,14 @@ def describe_shares(shares: list[Estimate]) -> dict[str, str]:
     with_interval = sum(e.low is not None for e in shares)
     return {
         "title": sentence(shares),
-        "subtitle": f"prefill share of request-seconds (%), 95 % intervals; {with_interval} of {len(shares)} runs have one",
+        "subtitle": f"prefill share of request-seconds (%), 95 % interval where there is one ({with_interval} runs)",
         "description": "Prefill share of request-seconds by run. "
         + "; ".join(f"{run_of(e)}: {show(e)}" for e in shares),
     }
 
 
 def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares: list[Estimate]) -> pl.DataFrame:
-    """One row a scrape interval of the runs with an interval: minutes from the first scrape, share in %, the run's band."""
+    """One row a scrape interval of each run with an interval: minutes from its first scrape, share in %, the band."""
     parts = []
     for run, share in zip(runs, shares, strict=True):
         windows = scrape_windows(connection, run)
@@ -77,7 +77,7 @@ def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
     said = [f"{group}: {least:.0f} % to {most:.0f} % over {n} intervals" for group, least, most, n in spans.iter_rows()]
     widest = max((most - least for _, least, most, _ in spans.iter_rows()), default=0.0)
     return {
-        "title": f"Within a run the prefill share moved by up to {widest:.0f} percentage points between scrape intervals"
+        "title": f"Within a run the prefill share moved by up to {widest:.0f} points between scrape intervals"
         if said
         else "No run has timed pages with enough requests between them",
         "subtitle": "prefill share of request-seconds (%) of each scrape interval; band: 95 % interval of the run",
@@ -86,7 +86,7 @@ def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
 
 
 def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataFrame:
-    """One row a run: request-seconds of prefill and decode, requests counted, mean concurrency. Null: not computable."""
+    """One row a run: request-seconds by phase, requests counted, mean concurrency. Null: not computable."""
     rows: dict[str, dict[str, float | int | str | None]] = {}
     names = {"time.prefill_seconds": "prefill (s)", "time.decode_seconds": "decode (s)"}
     for estimate in seconds:

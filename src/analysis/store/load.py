@@ -154,7 +154,7 @@ class _Loader:
                 "value": pl.Float64,
             }
             return (
-                rows.select(*schema).cast(schema)
+                rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
                 if isinstance(rows, pl.DataFrame)
                 else pl.DataFrame(rows, schema=schema)
             )
