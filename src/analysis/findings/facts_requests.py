@@ -17,6 +17,16 @@ MILLISECONDS = ("mean_ttft", "mean_tpot", "mean_itl", "mean_e2e", "median_ttft",
 NEEDED = ("mean_ttft_ms", "mean_tpot_ms", "mean_itl_ms", "request_throughput", "output_throughput")
 RATE_KEYS = ("request_rate", "Request rate configured (RPS)", "Traffic request rate")
 TEST_PROMPT = "test prompt of vllm bench serve"
+SERVER = """
+    select regexp_extract(target, '[^/]*$') as folder, concept, sum(total)::double as total from concept_totals
+    where concept in ('finished_requests', 'prompt_tokens', 'generation_tokens') and statistic = 'value'
+    group by all
+"""
+WARM_UP = """
+    select regexp_extract(file, '([^/]*)/[^/]*$', 1) as folder,
+        count(*) as requests, sum(prompt_tokens) as prompt, sum(output_tokens) as output
+    from request_metrics where is_warmup and is_completed and not is_duplicate group by all
+"""
 
 Facts = dict[str, Any]
 
@@ -30,7 +40,7 @@ def facts(connection: duckdb.DuckDBPyConnection) -> Facts:
     files = len({row["file"] for row in rows})
     formats = {run["format"] for run in runs}
     several = {"format": formats.pop() if len(formats) == 1 else "several", "files": files, "runs": runs}
-    reconciled = reconcile(connection, rows)
+    reconciled = reconcile(connection, runs)
     return {"requests": runs[0] if len(runs) == 1 else several} | ({"reconcile": reconciled} if reconciled else {})
 
 
@@ -125,43 +135,50 @@ def _rate(row: Facts) -> float | str | None:
 def reconcile(connection: duckdb.DuckDBPyConnection, runs: list[Facts]) -> Facts | None:
     """Server counts beside client counts; None where either side is missing.
 
-    Client: requests that returned output, warm-up among them, for the server saw those too. `vllm bench serve` sends
-    one prompt before its run that is in no result, which explains just one extra request a run.
+    Where pages and results lie in folders of one name (metrics/A1, requests/A1), only these are compared, and
+    `by_folder` has each; else all pages with all results. Client: requests that returned output, warm-up among them,
+    for the server saw those too. `vllm bench serve` may send one prompt before its run that is in no result, which
+    explains just one extra request a run.
     """
-    server = _server(connection)
-    if server is None or any(run["completed"] is None for run in runs):
+    if not connection.sql("select 1 from duckdb_columns() where table_name = 'concept_totals'").fetchall():
         return None
-    warm = _rows(connection, "select count(*) as n, coalesce(sum(prompt_tokens), 0) as prompt, coalesce(sum(output_tokens), 0) as output "
-                 "from request_metrics where is_warmup and is_completed and not is_duplicate")[0]  # fmt: skip
-    requests = sum(run["completed"] for run in runs) + warm["n"]
-    prompt = _sum([run["prompt_tokens"] for run in runs], warm["prompt"])
-    output = _sum([run["output_tokens"] for run in runs], warm["output"])
-    extra = None if server["finished_requests"] is None else server["finished_requests"] - requests
-    benches = sum(run["format"] == "vllm-bench-serve" for run in runs)
+    server, warm_up = _rows(connection, SERVER), _rows(connection, WARM_UP)
+    if not server or any(run["completed"] is None for run in runs):
+        return None
+    common = {row["folder"] for row in server} & {_folder(run) for run in runs}
+    folders = {name: _side_by_side(server, runs, warm_up, {name}) for name in sorted(common)}
+    everything = {row["folder"] for row in (*server, *warm_up)} | {_folder(run) for run in runs}
+    total = _side_by_side(server, runs, warm_up, common or everything)
+    return total | ({"by_folder": folders} if len(folders) > 1 else {})
+
+
+def _folder(run: Facts) -> str:
+    return Path(run["file"]).parent.name
+
+
+def _side_by_side(server: list[Facts], runs: list[Facts], warm_up: list[Facts], folders: set[str]) -> Facts:
+    runs = [run for run in runs if _folder(run) in folders]
+    warm = [row for row in warm_up if row["folder"] in folders]
+    totals: dict[str, float] = {}
+    for row in server:
+        if row["folder"] in folders:
+            totals[row["concept"]] = totals.get(row["concept"], 0) + row["total"]
+    client = sum(run["completed"] for run in runs) + sum(row["requests"] for row in warm)
+    served = _whole(totals.get("finished_requests"))
+    extra = None if served is None else served - client
+    benches = sum(run["format"].startswith("vllm-bench") for run in runs)
     return {
-        "server_requests": server["finished_requests"], "client_requests": requests, "extra_on_server": extra,
+        "server_requests": served, "client_requests": client, "extra_on_server": extra,
         "explained_by": TEST_PROMPT if extra and extra == benches else None,
-        "server_prompt_tokens": server["prompt_tokens"], "client_input_tokens": prompt,
-        "server_generation_tokens": server["generation_tokens"], "client_output_tokens": output,
+        "server_prompt_tokens": _whole(totals.get("prompt_tokens")),
+        "client_input_tokens": _sum([*(run["input_tokens"] for run in runs), *(row["prompt"] for row in warm)]),
+        "server_generation_tokens": _whole(totals.get("generation_tokens")),
+        "client_output_tokens": _sum([*(run["output_tokens"] for run in runs), *(row["output"] for row in warm)]),
     }  # fmt: skip
 
 
-def _server(connection: duckdb.DuckDBPyConnection) -> Facts | None:
-    """Totals of the server's counters over the study, by concept; None without metric pages."""
-    known = connection.sql("select 1 from duckdb_columns() where table_name = 'concept_totals'").fetchall()
-    concepts = ("finished_requests", "prompt_tokens", "generation_tokens")
-    if not known:
-        return None
-    query = (
-        "select concept, sum(total)::double as total from concept_totals "
-        "where concept in ('finished_requests', 'prompt_tokens', 'generation_tokens') and statistic = 'value' group by concept"
-    )
-    totals = {row["concept"]: _whole(row["total"]) for row in _rows(connection, query)}
-    return {concept: totals.get(concept) for concept in concepts} if totals else None
-
-
-def _sum(values: list[Any], more: Any) -> int | None:
-    return None if any(value is None for value in values) else int(sum(values) + more)
+def _sum(values: list[Any]) -> int | None:
+    return None if any(value is None for value in values) else int(sum(values))
 
 
 def _ms(seconds: float | None) -> float | None:

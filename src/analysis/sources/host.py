@@ -5,10 +5,11 @@ Numbers are kept under their own names; those inside lists (processes, GPUs) as 
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from analysis.sources.files import SourceFile
-from analysis.sources.json_text import Fields, clean, keep_unparsed, objects
+from analysis.sources.json_text import MAX_DEPTH, Fields, clean, keep_unparsed, objects
 from analysis.sources.reading import Reading
 
 FORMAT = "host-counters"
@@ -58,12 +59,15 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
+@lru_cache(maxsize=4096)
 def unit(counter: str) -> str | None:
     """The unit that a counter's name states: cpu_pct is %, mem_total and rss are bytes by this format's definition."""
     return next((u for pattern, u in UNITS if pattern.search(counter)), None)
 
 
 def _numbers(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+    if path.count("/") > MAX_DEPTH:
+        return
     for key, inner in value.items():
         name = clean(f"{path}{key}")
         if isinstance(inner, dict):

@@ -14,6 +14,8 @@ MAX_DOCUMENT_CHARS = 256 << 20
 MAX_UNPARSED = 1000
 """Most unparsed lines kept of one file; the reading's message says that there are more."""
 MAX_INTEGER = 2**63 - 1
+MAX_DEPTH = 16
+"""Objects nested more deeply hold nothing that a result file states."""
 
 
 class NotJsonError(ValueError):
@@ -23,11 +25,18 @@ class NotJsonError(ValueError):
 def parse(text: str) -> Any:
     """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError."""
     try:
-        return json.loads(text)
+        return _loads(text)
     except RecursionError:
         raise NotJsonError("nested too deeply to be a result file") from None
     except json.JSONDecodeError as error:
         raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
     except ValueError:  # an integer of more digits than Python converts
         return json.loads(text, parse_int=_integer)
 
@@ -38,7 +47,7 @@ def _integer(digits: str) -> int | float:
 
 def objects(file: SourceFile, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a JSON Lines file with their lines; other lines become unparsed. One line at a time."""
-    for number, line in file.lines(MAX_DOCUMENT_CHARS):
+    for number, line in file.lines(longest=MAX_DOCUMENT_CHARS):
         if not line.strip("\ufeff\x00 \t\r"):
             continue
         try:
@@ -73,6 +82,8 @@ def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:
 
 def clean(text: str) -> str:
     """Text that a database takes: no lone surrogates, no NUL."""
+    if text.isascii() and "\x00" not in text:
+        return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
@@ -105,6 +116,11 @@ class Fields:
         if number is None:
             return None
         return int(number) if 0 <= number <= MAX_INTEGER // 2 and number == int(number) else self._refuse(key, number)
+
+    def http_status(self, key: str) -> int | None:
+        """A status code of HTTP."""
+        status = self.count(key)
+        return status if status is None or 100 <= status <= 599 else self._refuse(key, status)
 
     def text(self, key: str) -> str | None:
         """A string."""
@@ -168,8 +184,9 @@ def summary(values: Mapping[str, Any]) -> str:
 
 def _plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, dict):
-        inner = {str(k): _plain(v, depth + 1) for k, v in value.items() if not isinstance(v, list)}
-        return inner if depth < 8 else None
+        if depth >= MAX_DEPTH:
+            return None
+        return {str(k): _plain(v, depth + 1) for k, v in value.items() if not isinstance(v, list)}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, int) and abs(value) > MAX_INTEGER:

@@ -124,7 +124,7 @@ def _raw(fields: Fields) -> Row:
     row |= {k: v for k, v in answer.row(start, streamed).items() if k not in ("request", "status", "error")}
     row["error"] = error if error is not None else answer.error
     row["status"] = status if status != "ok" or answer.error is None else "error"
-    row["http_status"] = fields.count("status")
+    row["http_status"] = fields.http_status("status")
     return row
 
 

@@ -50,7 +50,7 @@ def _row(fields: Fields) -> dict[str, Any] | None:
         "token_event": _event(cumulated) if events else None, "tokens_cum": cumulated,
         "prompt_tokens": fields.count("prompt_tokens"), "output_tokens": fields.count("output_tokens"),
         "tokens_counted_by": "server",
-        "finish_reason": fields.text("finish_reason"), "http_status": fields.count("http_status"),
+        "finish_reason": fields.text("finish_reason"), "http_status": fields.http_status("http_status"),
         "valid": fields.flag("valid"), "error": fields.words("error"), "output_text": fields.text("output_text"),
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, NotJsonError, keep_unparsed, objects, parse, summary
+from analysis.sources.json_text import Fields, document, keep_unparsed, objects, summary
 from analysis.sources.reading import Reading, Row
 
 VLLM, VARIANT, SGLANG = "vllm-bench-serve", "vllm-bench-serve-variant", "sglang-bench-serving"
@@ -30,7 +30,7 @@ def read(file: SourceFile) -> Reading:
     """One run per object; rows per request where the arrays are there (`--save-detailed`, `--output-details`)."""
     reading = Reading("requests", VLLM)
     for ordinal, (line, result) in enumerate(_results(file, reading), start=1):
-        reading.format = _format(result)
+        reading.format = _format(Fields(result, "bench result", line, reading))
         _run(Fields(result, f"{reading.format} result", line, reading), f"{file.path}#{ordinal}", ordinal)
     if "request_runs" not in reading.tables:
         raise UnreadableFileError(f"{file.path}: no whole result in it; write the result file again")
@@ -40,8 +40,8 @@ def read(file: SourceFile) -> Reading:
 def _results(file: SourceFile, reading: Reading) -> list[tuple[int, dict[str, Any]]]:
     """The objects of the file: one JSON value over many lines, or one a line."""
     try:
-        value = parse(file.text(MAX_DOCUMENT_CHARS))
-    except (NotJsonError, UnreadableFileError):
+        value = document(file)
+    except UnreadableFileError:
         lines = [(n, v) for n, v in objects(file, reading) if _is_result(v, n, reading)]
         if not lines:
             raise
@@ -56,12 +56,28 @@ def _is_result(value: dict[str, Any], line: int, reading: Reading) -> bool:
     return False
 
 
-def _format(result: dict[str, Any]) -> str:
+def _format(fields: Fields) -> str:
+    result = fields.values
     if SGLANG_KEYS & result.keys() or (str(result.get("backend")).startswith("sglang") and "date" not in result):
         return SGLANG
     named = any(key.endswith("_ms") for key in result)
-    bare = any(f"{statistic}_{figure}" in result for statistic in ("mean", "median", "p99") for figure in BARE_SECONDS)
-    return VARIANT if bare and not named else VLLM
+    bare = [f"{s}_{figure}" for s in ("mean", "median", "p99") for figure in BARE_SECONDS if f"{s}_{figure}" in result]
+    return VARIANT if bare and not named and _are_seconds(bare, fields) else VLLM
+
+
+def _are_seconds(keys: list[str], fields: Fields) -> bool:
+    """Whether figures without a unit can be seconds, as the tool's arrays are: no request outlasts its run."""
+    duration, values = fields.number("duration"), [fields.number(key) for key in keys]
+    known = [value for value in values if value is not None]
+    if duration is None or not known or max(known) > duration:
+        keep_unparsed(
+            fields.reading,
+            fields.line,
+            "bench result: figures of unknown unit",
+            repr(dict(zip(keys, values, strict=True))),
+        )
+        return False
+    return True
 
 
 def _run(fields: Fields, run: str, ordinal: int) -> None:

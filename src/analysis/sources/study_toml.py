@@ -11,7 +11,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import Fields, clean, finite, keep_unparsed, objects
+from analysis.sources.json_text import MAX_DEPTH, Fields, clean, finite, keep_unparsed, objects
 from analysis.sources.reading import Reading
 
 TOML, BOOTS = "study-toml", "study-boots-jsonl"
@@ -93,23 +93,25 @@ def _unix(fields: Fields, key: str) -> float | None:
         return fields.number(key)
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        moment = None
-    if isinstance(moment, datetime) and moment.tzinfo is not None:
-        return moment.timestamp()
+        if isinstance(moment, datetime) and moment.tzinfo is not None:
+            return moment.timestamp()
+    except (ValueError, OverflowError):
+        pass
     keep_unparsed(fields.reading, fields.line, f"{fields.what}: {key} is not a time with a zone", value)
     return None
 
 
-def _leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    """The values by path; tables and lists of tables are entered, an empty one is a value itself."""
+def _leaves(value: dict[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The values by path; tables and lists of tables are entered, an empty or very deep one is a value itself."""
     for key, inner in value.items():
         name = f"{path}{key}"
-        if isinstance(inner, dict) and inner:
-            yield from _leaves(inner, f"{name}.")
+        if depth > MAX_DEPTH:
+            yield name, inner
+        elif isinstance(inner, dict) and inner:
+            yield from _leaves(inner, f"{name}.", depth + 1)
         elif isinstance(inner, list) and inner and all(isinstance(entry, dict) for entry in inner):
             for index, entry in enumerate(inner):
-                yield from _leaves(entry, f"{name}[{index}].") if entry else iter([(f"{name}[{index}]", {})])
+                yield from _leaves(entry, f"{name}[{index}].", depth + 1) if entry else iter([(f"{name}[{index}]", {})])
         else:
             yield name, inner
 
@@ -117,7 +119,10 @@ def _leaves(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
 def _json(value: Any) -> str:
     if isinstance(value, float) and finite([value]) is None:
         return json.dumps(str(value))
-    return json.dumps(value, default=lambda v: v.isoformat() if isinstance(v, date | time) else str(v))
+    try:
+        return json.dumps(value, default=lambda v: v.isoformat() if isinstance(v, date | time) else str(v))
+    except RecursionError:
+        return json.dumps("nested too deeply to be kept")
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:

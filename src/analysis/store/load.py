@@ -135,7 +135,10 @@ class _Loader:
             if row["boot"] in self.boots:
                 name = f"{Path(file).parent.as_posix()}/{row['boot']}"
                 for other in ("boot_facts", "engine_steps"):
-                    for fact in reading.tables.get(other, []):
+                    if isinstance(rows := reading.tables.get(other, []), pl.DataFrame):
+                        reading.tables[other] = rows.with_columns(pl.col("boot").replace(row["boot"], name))
+                        continue
+                    for fact in rows:
                         fact["boot"] = name if fact["boot"] == row["boot"] else fact["boot"]
                 row["boot"] = name
             self.boots.add(row["boot"])

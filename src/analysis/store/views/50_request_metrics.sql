@@ -2,7 +2,7 @@
 create view request_metrics as
 with marked as (
     select *,
-        coalesce(first_token_at_s - sent_at_s, ttft_s) as ttft_new_s,
+        coalesce(ttft_s, first_token_at_s - sent_at_s) as ttft_new_s,
         -- the sum of recorded gaps is finer than a difference of unix times; e2e - ttft only where a file has no last event
         coalesce(list_sum(itl_s), last_token_at_s - first_token_at_s, e2e_s - ttft_s) as streaming_s,
         coalesce(phase = 'warmup', false) or status = 'warmup' as is_warmup,
@@ -11,10 +11,10 @@ with marked as (
             first_token_at_s is not null or ttft_s is not null or e2e_s > 0 or length(output_text) > 0
         ) as is_completed,
         row_number() over (partition by run, coalesce(request, 'row ' || ordinal) order by ordinal) > 1 as is_repeated,
-        -- two exports of one run hold the same request ids and times: the one with events is kept
+        -- two exports of one run hold the same request ids and times: the fuller one is kept
         first_value(run) over (
             partition by coalesce(request || ' ' || sent_at_s, run || ' ' || ordinal)
-            order by token_at_s is null, file, ordinal
+            order by token_at_s is null, finish_reason is null, file, ordinal
         ) as kept_in_run
     from requests
 )
@@ -23,7 +23,7 @@ select
     sent_at_s, first_token_at_s, last_token_at_s, finished_at_s,
     ttft_new_s as ttft_s,
     case when output_tokens >= 2 then streaming_s / (output_tokens - 1) end as tpot_s,
-    coalesce(finished_at_s - sent_at_s, e2e_s) as e2e_s,
+    coalesce(e2e_s, finished_at_s - sent_at_s) as e2e_s,
     coalesce(itl_s, list_transform(range(2, len(token_at_s) + 1), lambda i: token_at_s[i] - token_at_s[i - 1])) as itl_s,
     itl_s is not null as itl_is_recorded,   -- the tool wrote the gaps itself
     coalesce(len(token_at_s), len(itl_s) + 1) as events,

@@ -15,8 +15,10 @@ per_run as (
         count(*) filter (is_counted and not is_completed and status <> 'incomplete') as failed,
         count(*) filter (is_counted and status = 'incomplete') as incomplete,
         -- a sum over requests of which one is not counted is not known
-        case when bool_and(prompt_tokens is not null) filter (done) then sum(prompt_tokens) filter (done) end as prompt_tokens,
-        case when bool_and(output_tokens is not null) filter (done) then sum(output_tokens) filter (done) end as output_tokens,
+        case when coalesce(bool_and(prompt_tokens is not null) filter (done), true)
+            then coalesce(sum(prompt_tokens) filter (done), 0) end as prompt_tokens,
+        case when coalesce(bool_and(output_tokens is not null) filter (done), true)
+            then coalesce(sum(output_tokens) filter (done), 0) end as output_tokens,
         count(ttft_s) filter (done) as ttft_count,
         avg(ttft_s) filter (done) as mean_ttft_s, median(ttft_s) filter (done) as median_ttft_s,
         avg(tpot_s) filter (done) as mean_tpot_s, median(tpot_s) filter (done) as median_tpot_s,

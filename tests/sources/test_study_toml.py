@@ -1,0 +1,86 @@
+"""What a study declares about itself."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from analysis.sources import study_toml
+from analysis.sources.files import SourceFile, UnreadableFileError, walk
+from analysis.sources.reading import Reading
+
+SAMPLES = Path(__file__).parents[1] / "samples" / "requests"
+
+
+def sample(name: str) -> SourceFile:
+    return next(f for f in walk(SAMPLES)[0] if f.path == name)
+
+
+def read(folder: Path, text: str, name: str = "study.toml") -> Reading:
+    (folder / name).write_text(text)
+    file = walk(folder)[0][0]
+    assert study_toml.recognise(file.head(), file.path)
+    return study_toml.read(file)
+
+
+def test_a_recorded_study() -> None:
+    reading = study_toml.read(sample("study.toml"))
+    facts = {r["key"]: (json.loads(r["value"]), r["line"]) for r in reading.tables["study_facts"]}
+    assert facts["question"] == ("the same questions of another engine", 2)
+    assert facts["model.quantization"] == ("Q4_K_M", 8)
+    assert facts["arms.ctx8k"] == ({}, 10)
+    assert facts["boots[0].phases[1].batch_concurrency"] == (1, 33)
+    assert facts["boots[3].id"] == ("GC8k", 63)
+    boot = reading.tables["declared_boots"][0]
+    assert (boot["boot"], boot["arm"], boot["line"]) == ("G512", "ub512", 14)
+    assert (boot["start_s"], boot["ready_s"], boot["stop_s"]) == (1795963151.0, 1795963156.0, 1795963344.0)
+    assert (boot["exit_status"], boot["loaded"]) == ("0", None)
+    assert [(p["boot"], p["phase"], p["end_s"] - p["start_s"]) for p in reading.tables["declared_phases"]] == [
+        ("G512", "chat-alone", 40.0),
+        ("G512", "batch-alone", 30.0),
+        ("G512", "mixed", 99.0),
+    ]
+    assert reading.unparsed == []
+
+
+def test_recorded_boots() -> None:
+    file = sample("boots.jsonl")
+    assert study_toml.recognise(file.head(), file.path)
+    boots = study_toml.read(file).tables["declared_boots"]
+    assert [(b["boot"], b["ready_s"], b["exit_status"], b["loaded"]) for b in boots[:2]] == [
+        ("X0-sigterm-during-boot", None, "124", False),
+        ("A0-crash", 1795957376.0, "unknown", True),
+    ]
+
+
+def test_nothing_is_lost_and_a_time_without_zone_is_no_time(tmp_path: Path) -> None:
+    reading = read(tmp_path, '[own]\nx = [1, 2]\nwhen = 2026-01-02\n[[boots]]\nid = "a"\nstart = 2026-01-02T03:04:05\n')
+    assert [(r["key"], r["value"], r["line"]) for r in reading.tables["study_facts"]] == [
+        ("own.x", "[1, 2]", 2),
+        ("own.when", '"2026-01-02"', 3),
+        ("boots[0].id", '"a"', 5),
+        ("boots[0].start", '"2026-01-02T03:04:05"', 6),
+    ]
+    assert reading.tables["declared_boots"][0]["start_s"] is None
+    assert [u.what for u in reading.unparsed] == ["declared boot 1: start is not a time with a zone"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a = 1\nb =\n", "line 2"),
+        ("a = " + "[" * 5000, "nested"),
+        ("a = 1\na = 2\n", "line 2"),
+        ("a = " + "9" * 9999, "TOML"),
+    ],
+)
+def test_broken_toml_has_a_sentence_with_its_place(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(UnreadableFileError, match=says) as error:
+        read(tmp_path, text)
+    assert "study.toml" in str(error.value)
+
+
+def test_deep_keys_are_kept_without_a_crash(tmp_path: Path) -> None:
+    reading = read(tmp_path, ".".join(["a"] * 3000) + " = 1\n[[boots]]\narm = 1\n")
+    assert len(reading.tables["study_facts"]) == 2
+    assert [u.what for u in reading.unparsed] == ["declared boot 1: no id"]
