@@ -28,9 +28,7 @@ def test_a_wrong_study_lists_the_studies_there_are(command: str, data: str) -> N
     "data", ["vllm-cpu", "vllm-cpu/", "data/vllm-cpu", "data/vllm-cpu/", str(paths.DATA / "vllm-cpu")]
 )
 def test_a_study_is_named_by_path_or_by_name(data: str) -> None:
-    from analysis.study import find
-
-    assert find(data) == paths.DATA / "vllm-cpu"
+    assert paths.find(data) == paths.DATA / "vllm-cpu"
 
 
 def test_an_empty_folder_says_so(tmp_path: Path) -> None:

@@ -74,9 +74,10 @@ def test_outcomes_are_counted(results: dict[str, Any]) -> None:
 def test_results_have_the_fixed_form(results: dict[str, Any]) -> None:
     assert set(results) == {"study", "generated_from", "estimates", "claims", "takeaways"}
     assert results["study"] == "small"
-    keys = set(
-        "id finding qualifiers value low high confidence unit n n_of method kind reason warnings evidence".split()
-    )
+    keys = {
+        "id", "finding", "qualifiers", "value", "low", "high", "confidence", "unit", "n", "n_of",
+        "method", "kind", "reason", "warnings", "evidence",
+    }  # fmt: skip
     for estimate in results["estimates"]:
         assert keys <= set(estimate)
         assert estimate["value"] is not None or estimate["reason"]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -9,9 +10,9 @@ from pathlib import Path
 import duckdb
 
 from analysis.findings.facts import facts
+from analysis.paths import NoSuchStudyError, find
 from analysis.report.errors import ReportError
 from analysis.store.load import NothingToReadError, load
-from analysis.study import NoSuchStudyError, find
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (NoSuchStudyError, NothingToReadError, ReportError) as error:
         print(error, file=sys.stderr)
         return 1
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt:
         print("stopped; nothing was changed", file=sys.stderr)
         return 130

@@ -18,27 +18,6 @@ from analysis.store import fingerprint
 from analysis.store.load import Progress, load
 
 
-class NoSuchStudyError(Exception):
-    """A study that is not there: the message lists the studies there are."""
-
-
-def find(data: str | Path) -> Path:
-    """The study directory that `data` names: a path, or a name below data/; a trailing slash is fine.
-
-    Raises NoSuchStudyError, which lists the studies there are.
-    """
-    given = Path(data).expanduser()
-    for folder in (given, paths.DATA / given, paths.ROOT / given):  # the last: a notebook's kernel runs elsewhere
-        if str(data) and folder.is_dir():
-            return folder.resolve()
-    there = ", ".join(sorted(f"{p.name}/" for p in paths.DATA.glob("*") if p.is_dir())) or "none"
-    what = "is a file, not a folder" if given.is_file() else "is not there"
-    raise NoSuchStudyError(
-        f"DATA={data or '(empty)'} {what}. Studies below data/: {there}. "
-        "DATA is one of these names, or the path of a folder with metric pages and logs."
-    )
-
-
 def database_of(data: Path) -> Path:
     """Where the DuckDB file of a study directory lies; folders of one name elsewhere do not share it."""
     return paths.STORES / f"{data.name}-{fingerprint.short(data)}.duckdb"
@@ -52,7 +31,7 @@ class Study:
     """
 
     def __init__(self, data: str | Path, out: str | Path | None = None, progress: Progress | None = None) -> None:
-        self.data = find(data)
+        self.data = paths.find(data)
         self.name = self.data.name
         self.out = Path(out) if out else None
         self.database = database_of(self.data)

@@ -56,6 +56,7 @@ def _place(word: str) -> tuple[int, tuple[Any, ...]]:
 
 def shorten(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     """The frame with the column's texts cut in their middle to what fits beside a narrow plot, still all different."""
+    rows = rows.with_columns(pl.col(column).cast(pl.String).str.replace_all(r"\s+", " "))
     names = [str(v) for v in rows[column].unique()]
     for limit in range(LABEL, max(map(len, names), default=LABEL) + 1):
         short = {name: _cut(name, limit) for name in names}
@@ -63,7 +64,7 @@ def shorten(rows: pl.DataFrame, column: str) -> pl.DataFrame:
             break
     else:
         short = {name: name for name in names}
-    return rows.with_columns(pl.col(column).cast(pl.String).replace(short))
+    return rows.with_columns(pl.col(column).replace(short))
 
 
 def _cut(text: str, limit: int) -> str:

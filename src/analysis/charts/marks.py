@@ -21,11 +21,11 @@ def interval(base: alt.Chart) -> alt.Chart:
     return base.mark_rule().encode(x="low:Q", x2="high:Q").transform_filter(HAS_INTERVAL)
 
 
-def points(base: alt.Chart, x: alt.X) -> alt.LayerChart:
+def points(base: alt.Chart, x: alt.X) -> list[alt.Chart]:
     """A point a row: filled where its interval is known, open where it is not."""
     solid = base.mark_point(filled=True).encode(x=x).transform_filter(HAS_INTERVAL)
     hollow = base.mark_point(filled=False).encode(x=x).transform_filter(f"!({HAS_INTERVAL})")
-    return solid + hollow
+    return [solid, hollow]
 
 
 def coloured(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
@@ -50,7 +50,9 @@ def counts(
     """A bar for each `row` and `part` that has any, labelled with its count `n` and the part's name."""
     rows = shorten(tidy(frame, row, part, "n").filter(pl.col("n") > 0), row)
     parts = ordered(rows, part)
-    order = pl.DataFrame({row: ordered(rows, row)}).join(pl.DataFrame({part: parts}), how="cross")
+    order = pl.DataFrame({row: ordered(rows, row)}, {row: pl.String}).join(
+        pl.DataFrame({part: parts}, {part: pl.String}), how="cross"
+    )
     rows = order.join(rows, on=[row, part], how="left", maintain_order="left").drop_nulls("n")
     rows = rows.with_columns(pl.format("{} {}", "n", part).alias("text"), pl.format("{}\n{}", row, part).alias("bar"))
     y = rows_axis(rows["bar"].to_list(), "bar", "split(datum.value, '\\n')[0]")

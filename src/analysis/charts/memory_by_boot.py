@@ -21,5 +21,8 @@ def memory_by_boot(frame: Frame, *, title: str, subtitle: str, description: str)
         base.mark_tick(color=INK, thickness=2.5, size=18).encode(x="needed:Q").transform_filter("isValid(datum.needed)")
     )
     return finish(
-        needed + interval(coloured(base, groups)) + points(shaped(base, groups), x), title, subtitle, description
+        alt.layer(needed, interval(coloured(base, groups)), *points(shaped(base, groups), x)),
+        title,
+        subtitle,
+        description,
     )

@@ -4,8 +4,11 @@ import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import HAS_INTERVAL, rows_axis
+from analysis.charts.marks import HAS_INTERVAL
 from analysis.charts.theme import INK, colour, filled, finish, shape
+
+# A row's key is "arm \n place \n label?"; the row in the middle of its arm carries the arm's name on the axis.
+_ARM_AT_MIDDLE = "split(datum.value, '\\n')[2] ? split(datum.value, '\\n')[0] : ''"
 
 
 def pool_by_arm(frame: Frame, *, title: str, subtitle: str, description: str) -> alt.LayerChart:
@@ -15,18 +18,33 @@ def pool_by_arm(frame: Frame, *, title: str, subtitle: str, description: str) ->
     prediction interval of the next boot of the arm, the same in each of its rows, null where there is none. A boot
     without a pool has no point: `subtitle` says how many there are.
     """
-    rows = shorten(tidy(frame, "boot", "arm", "outcome", "tokens", "low", "high"), "arm").sort("arm", "tokens", "boot")
-    rows = rows.with_columns(pl.col("tokens", "low", "high") / 1000, pl.int_range(pl.len()).over("arm").alias("place"))
-    arms, outcomes = ordered(rows, "arm"), ordered(rows, "outcome")
-    base = alt.Chart(rows).encode(y=rows_axis(arms, "arm"))
-    boots = base.mark_point().transform_filter("isValid(datum.tokens)").encode(
+    rows = shorten(tidy(frame, "boot", "arm", "outcome", "tokens", "low", "high"), "arm")
+    rows, keys = _in_rows(rows.with_columns(pl.col("tokens", "low", "high") / 1000))
+    outcomes = ordered(rows, "outcome")
+    axis = alt.Axis(labelExpr=_ARM_AT_MIDDLE, ticks=False, domain=False)
+    y = alt.Y("row:N", scale=alt.Scale(domain=keys, padding=0), sort=keys, title=None, axis=axis)
+    boots = alt.Chart(rows).mark_point().transform_filter("isValid(datum.tokens)").encode(
         x=alt.X("tokens:Q", title="token pool (thousand tokens)", scale=alt.Scale(zero=False)),
-        yOffset=alt.YOffset("place:O"),
+        y=y,
         stroke=alt.Stroke("outcome:N", scale=colour(outcomes)),
         fill=alt.Fill("outcome:N", scale=filled(outcomes, "served")),
         shape=alt.Shape("outcome:N", scale=shape(outcomes)),
     )  # fmt: skip
-    band = base.mark_rect(color=INK, opacity=0.13).transform_filter(f"datum.place === 0 && {HAS_INTERVAL}")
-    band = band.encode(x="low:Q", x2="high:Q")
-    tallest = max(rows["place"].to_list(), default=0) + 1
-    return finish(band + boots, title, subtitle, description).properties(height=len(arms) * max(40, 14 * tallest))
+    arms = rows.group_by("arm").agg(
+        pl.col("row").first(), pl.col("row").last().alias("end"), pl.col("low", "high").first()
+    )
+    band = alt.Chart(arms.sort("arm")).mark_rect(color=INK, opacity=0.13).transform_filter(HAS_INTERVAL)
+    band = band.encode(x="low:Q", x2="high:Q", y=y.bandPosition(0), y2=alt.Y2("end:N", bandPosition=1))
+    return finish(alt.layer(band, boots), title, subtitle, description).properties(height=alt.Step(16))
+
+
+def _in_rows(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The boots by arm and pool, each with the key of its row in the column `row`; and all keys, a gap between arms."""
+    parts, keys = [], list[str]()
+    for arm in ordered(rows, "arm"):
+        part = rows.filter(pl.col("arm") == arm).sort("tokens", "boot", nulls_last=True)
+        drawn = max(1, part.height - part["tokens"].null_count())
+        names = [f"{arm}\n{i}\n{'label' if i == (drawn - 1) // 2 else ''}" for i in range(drawn)]
+        parts.append(part.head(drawn).with_columns(pl.Series("row", names, pl.String)))
+        keys += [*([f"{arm}\ngap\n"] if keys else []), *names]
+    return (pl.concat(parts) if parts else rows.with_columns(pl.lit("").alias("row"))), keys

@@ -17,4 +17,6 @@ def share_by_boot(frame: Frame, *, title: str, subtitle: str, description: str) 
     base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label", "group")))
     groups = ordered(rows, "group")
     x = alt.X("value:Q", title=None, axis=PERCENT, scale=alt.Scale(domain=[0, 100]))
-    return finish(interval(coloured(base, groups)) + points(shaped(base, groups), x), title, subtitle, description)
+    return finish(
+        alt.layer(interval(coloured(base, groups)), *points(shaped(base, groups), x)), title, subtitle, description
+    )

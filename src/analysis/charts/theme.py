@@ -28,7 +28,7 @@ def study_theme() -> alt.theme.ThemeConfig:
                  "tickOpacity": 0.5, "gridColor": INK, "gridOpacity": 0.14, "labelLimit": 130, "tickCount": 5},
         "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "orient": "top", "title": None,
                    "symbolSize": 110, "symbolStrokeWidth": 2, "labelLimit": 150, "columnPadding": 16, "offset": 12},
-        "point": {"size": 60, "strokeWidth": 2, "opacity": 1},
+        "point": {"size": 70, "strokeWidth": 2, "opacity": 1},
         "line": {"strokeWidth": 2},
         "rule": {"strokeWidth": 2.5},
         "text": {"color": INK, "fontSize": 13},
@@ -58,7 +58,7 @@ def dash(domain: list[str]) -> alt.Scale:
     return alt.Scale(domain=domain, range=DASHES[: len(domain)])
 
 
-def finish(chart: alt.LayerChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
+def finish(chart: alt.LayerChart | alt.FacetChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
     """A chart with what every chart must have: the finding, its unit and n, and a text with the numbers.
 
     Layering does not lift a layer's description, so it is set here, on the whole. Raises ValueError when one is empty.
@@ -66,6 +66,8 @@ def finish(chart: alt.LayerChart, title: str, subtitle: str, description: str) -
     for what, text in (("title", title), ("subtitle", subtitle), ("description", description)):
         if not text.strip():
             raise ValueError(f"a chart needs a {what}")
+    if not isinstance(chart, alt.LayerChart):
+        raise TypeError("a chart is made of layers")
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     heading = alt.TitleParams(text=title, subtitle=subtitle)
     return chart.properties(title=heading, description=description, autosize=fit)

@@ -4,11 +4,10 @@ A table has one `[[line]]` for each shape of line and one `[resolve]` with, for 
 state it, best first. The keys of a `[[line]]`:
 
     id         name of the shape; lines that say the same thing share it
-    purpose    start | setting | memory | pool | phase | ready | serving | step | refusal | crash | traceback | shutdown |
-               fallback
+    purpose    one of PURPOSES
     key, keys  literal text at which the shape begins; a line that has it and does not go on as `rest` says is unparsed
-    rest       regular expression that must match right after the key. Each named group is a fact. {N} is an integer with
-               or without separators, {F} a decimal number, {V} a version
+    rest       regular expression that must match right after the key. Each named group is a fact. {N} is an integer
+               with or without separators, {F} a decimal number, {V} a version
     units      unit of each group that is a number; a group without one is text
     settings   prefix of the facts in the printed configuration that follows ("arg" gives arg.max_model_len)
     needs      literal text that must be somewhere in the line (for keys that are too common alone)
@@ -28,7 +27,10 @@ from pathlib import Path
 from typing import Any
 
 PURPOSES = frozenset(
-    "start setting memory pool phase ready serving step refusal crash traceback shutdown fallback".split()
+    (
+        *("start", "setting", "memory", "pool", "phase", "ready", "serving", "step"),
+        *("refusal", "crash", "traceback", "shutdown", "fallback"),
+    )
 )
 UNITS = frozenset(("1", "%", "s", "ms", "tokens", "bytes", "MiB", "GiB", "GB"))
 PLACEHOLDERS = {
@@ -40,13 +42,17 @@ PLACEHOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class BootLine:
-    """One shape of line of one engine. `engine` is empty for what any engine's process may print."""
+    """One shape of line of one engine. `engine` is empty for what any engine's process may print.
+
+    `rest_text` is `rest` as the table has it, for engines of regular expressions without lookahead.
+    """
 
     engine: str
     id: str
     purpose: str
     keys: tuple[str, ...]
     rest: re.Pattern[str]
+    rest_text: str
     units: dict[str, str] = field(default_factory=dict)
     settings: str | None = None
     needs: str | None = None
@@ -85,13 +91,13 @@ def load(folder: Path = Path(__file__).parent) -> BootTables:
 
 
 def _line(engine: str, entry: dict[str, Any]) -> BootLine:
-    rest = entry.pop("rest", "")
+    rest_text = rest = entry.pop("rest", "")
     for placeholder, pattern in PLACEHOLDERS.items():
         rest = rest.replace(placeholder, pattern)
     keys = tuple(entry.pop("keys", ())) or (entry.pop("key"),)
     for documentation in ("since", "until", "source"):
         entry.pop(documentation, None)
-    line = BootLine(engine=engine, keys=keys, rest=re.compile(rest), **entry)
+    line = BootLine(engine=engine, keys=keys, rest=re.compile(rest, re.ASCII), rest_text=rest_text, **entry)
     if line.purpose not in PURPOSES:
         raise ValueError(f"unknown purpose {line.purpose!r}")
     if strange := set(line.units) - set(line.rest.groupindex):

@@ -10,6 +10,9 @@ SEQUENTIAL = 1.05
 FIRST_ORDER = 2.4
 """The first-order range was within 8 % of the truth up to this concurrency in simulation, too low above 10."""
 
+SAME_SET = 0.02
+"""Sums over two sets of requests are compared only where their counts differ by less than this."""
+
 
 def cap(share: float, factor: float = inf) -> float:
     """Amdahl's ratio 1 / (1 - R + R / f) for a phase of share R made f times faster."""
@@ -69,11 +72,17 @@ def mean_concurrency(inference_s: float, busy_s: float | None, wall_s: float) ->
     )  # fmt: skip
 
 
-def residual_share(total_s: float, *parts_s: float, unit_of: str = "end-to-end time") -> Estimate:
+def residual_share(
+    total_s: float, *parts_s: float, unit_of: str = "end-to-end time", counts: tuple[float, float] | None = None
+) -> Estimate:
     """What sums of phases leave of a total, as end-to-end less queue and inference (frontend and transport).
 
-    The parts are on another clock: a residual below -0.1 % of the total is clock trouble and said so.
+    The parts are on another clock: a residual below -0.1 % of the total is clock trouble and said so. `counts` are
+    the numbers of values in the total and in the parts; sums of sets that differ by 2 % or more are not compared.
     """
+    if counts is not None and not abs(counts[0] - counts[1]) < SAME_SET * max(counts):
+        reason = f"the sums count different requests: {counts[0]:g} and {counts[1]:g}"
+        return no_interval(None, "1", f"residual of {unit_of}", reason)
     if not all(isfinite(v) and v >= 0 for v in (total_s, *parts_s)) or total_s <= 0:
         return no_interval(None, "1", f"residual of {unit_of}", "a sum is missing or the total is zero")
     value = 1 - sum(parts_s) / total_s

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from analysis.estimates.clusters import t_quantile
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import CONFIDENCE, Floats, floats, problem
 
@@ -57,7 +58,7 @@ def _geometric(values: ArrayLike, unit: str, method: str, widen: Callable[[int],
         value = float(logs[0]) if n and np.isfinite(logs[0]) and logs[0] > 0 and np.ptp(logs) == 0 else None
         return no_interval(value, unit, method, why, n=n, n_of="boots", assumption=ASSUMPTION)
     centre, s = float(logs.mean()), float(logs.std(ddof=1))
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * s * widen(n)
+    reach = t_quantile(n - 1) * s * widen(n)
     if reach > log(USELESS_FACTOR):
         return no_interval(
             exp(centre), unit, method, f"no useful limit from {n} boots; one more boot narrows it most",
@@ -100,7 +101,7 @@ def ratio_of_spreads(a: ArrayLike, b: ArrayLike) -> Estimate:
             ),
         )  # fmt: skip
     r = float(np.corrcoef(logs_a, logs_b)[0, 1])
-    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 2))
+    t = t_quantile(n - 2)
     k = 1 + 2 * (1 - r * r) * t * t / (n - 2)
     if k - 1 < 1e-12:
         return no_interval(ratio, "x", method, "the two measures move as one: exactly proportional", n=n, n_of="boots")

@@ -140,7 +140,7 @@ def m2_mid(b: Buckets) -> float:
         return least
     if excess(right) <= 0:
         return largest
-    tilt = np.sinh(optimize.brentq(excess, left, right, xtol=1e-10)) / scale
+    tilt = np.sinh(optimize.brentq(excess, left, right, xtol=1e-9)) / scale
     return float(np.clip(counts @ _moments(tilt, lower, upper)[1], least, largest))
 
 

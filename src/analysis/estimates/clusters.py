@@ -1,13 +1,13 @@
 """Assumption: clusters are independent, whatever happens inside one. Ratios of sums with clusters as the units."""
 
-from math import exp, log, sqrt
+from math import log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, Floats, logit_ends
+from analysis.estimates.inputs import CONFIDENCE, Floats, exp_end, logit_ends
 
 _Labels = NDArray[np.int64]
 
@@ -42,13 +42,13 @@ def clustered_ratio(
         return no_interval(ratio, unit, "ratio of sums", f"the {n_of} are all alike: no spread seen", n=b, n_of=n_of)
     reach = t_quantile(b - 1) * se / ratio
     method = f"ratio of sums over {b} {n_of}, t on the logarithm"
-    low, high = exp(log(ratio) - reach), exp(min(log(ratio) + reach, 700.0))
+    low, high = exp_end(log(ratio) - reach), exp_end(log(ratio) + reach)
     return Estimate(ratio, unit, "estimate", method, low, high, CONFIDENCE, b, n_of, assumption)
 
 
 def t_quantile(df: float, confidence: float = CONFIDENCE) -> float:
     """The two-sided quantile of Student's t."""
-    return float(stats.t.ppf((1 + confidence) / 2, df))
+    return float(special.stdtrit(df, (1 + confidence) / 2))
 
 
 def _standard_error(top: Floats, bottom: Floats, ratio: float, cluster: _Labels) -> tuple[int, float]:

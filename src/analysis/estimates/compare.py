@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, Floats, floats, problem
+from analysis.estimates.inputs import CONFIDENCE, Floats, exp_end, floats, problem
 from analysis.estimates.runs_needed import pairs_needed, runs_needed
 
 MARGIN = 0.05
@@ -34,10 +34,10 @@ def compare(a: ArrayLike, b: ArrayLike, *, paired: bool = False, margin: float |
     ratio, n = exp(float(x.mean() - y.mean())), min(len(x), len(y))
     if n < 2:
         return _single(ratio, method, n)
+    if _spread(x, y, paired) <= 1e-12 * max(1.0, float(np.abs(x).max())):
+        return no_interval(ratio, "x", method, "the runs of each arm are identical", n=n, n_of="runs")
     result = stats.ttest_rel(x, y) if paired else stats.ttest_ind(x, y, equal_var=False)
     outer, inner = (result.confidence_interval(c) for c in (CONFIDENCE, EQUIVALENCE_CONFIDENCE))
-    if not np.isfinite(outer.low) or outer.high - outer.low <= 1e-12:
-        return no_interval(ratio, "x", method, "the runs of each arm are identical", n=n, n_of="runs")
     bound = log1p_margin(MARGIN if margin is None else margin)
     verdict = _verdict(outer, inner, bound)
     notes = () if margin is not None else (f"margin {MARGIN:.0%} by default, not declared",)
@@ -46,9 +46,9 @@ def compare(a: ArrayLike, b: ArrayLike, *, paired: bool = False, margin: float |
     elif verdict == "equivalent" and (outer.low > 0 or outer.high < 0):
         notes = (*notes, "a difference was shown, but it is smaller than the margin")
     return Estimate(
-        ratio, "x", "estimate", method, exp(outer.low), exp(outer.high), CONFIDENCE, n,
+        ratio, "x", "estimate", method, exp_end(outer.low), exp_end(outer.high), CONFIDENCE, n,
         "pairs of runs" if paired else "runs per arm", "runs are independent, sessions interleaved", warnings=notes,
-        verdict=verdict, sensitivity={"90 % for equivalence": (exp(inner.low), exp(inner.high))},
+        verdict=verdict, sensitivity={"90 % for equivalence": (exp_end(inner.low), exp_end(inner.high))},
     )  # fmt: skip
 
 
@@ -68,6 +68,10 @@ def _single(ratio: float, method: str, n: int) -> Estimate:
         ratio, "x", "estimate", method, n=n, n_of="runs", reason="one run per arm", verdict="no_replicates",
         warnings=("run-to-run scatter was not measured; two runs of each arm give a first interval",),
     )  # fmt: skip
+
+
+def _spread(x: Floats, y: Floats, paired: bool) -> float:
+    return float(np.ptp(x - y)) if paired else float(max(np.ptp(x), np.ptp(y)))
 
 
 def _more(x: Floats, y: Floats, paired: bool, margin: float) -> str:
@@ -135,7 +139,7 @@ def _family(arms: list[ArrayLike]) -> tuple[list[Floats], str | None]:
 def _member(x: Floats, y: Floats, low: float, high: float, name: str) -> Estimate:
     shown = low > 0 or high < 0
     return Estimate(
-        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp(low), exp(high),
-        CONFIDENCE, min(len(x), len(y)), "runs per arm", "runs are independent, equal scatter in all arms",
+        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp_end(low),
+        exp_end(high), CONFIDENCE, min(len(x), len(y)), "runs per arm", "runs are independent, equal scatter in all arms",
         verdict="different" if shown else "cannot_tell",
     )  # fmt: skip

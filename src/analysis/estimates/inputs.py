@@ -1,7 +1,7 @@
 """The door for data: arrays as float64, and the one sentence why they cannot be used."""
 
 from collections.abc import Sequence
-from math import isfinite, log
+from math import exp, inf, isfinite, log
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,11 @@ Floats = NDArray[np.float64]
 CONFIDENCE = 0.95
 ROUNDING = 1e-6
 """Relative difference below which two float64 sums of the same terms count as equal."""
+
+_LARGEST = 1e100
+"""Beyond this (or below its inverse) squares and ratios leave float64; nothing measured is there."""
+
+_LOG_LARGEST = 700.0
 
 
 def floats(values: ArrayLike) -> Floats:
@@ -37,6 +42,8 @@ def problem(names: str, *arrays: Floats, positive: bool = False, signed: bool = 
         return f"no {names}"
     if not all(np.isfinite(a).all() for a in arrays):
         return f"{names}: some values are missing or not finite"
+    if any(((size := np.abs(a)) > _LARGEST).any() or ((size > 0) & (size < 1 / _LARGEST)).any() for a in arrays):
+        return f"{names}: some values are too large or too small to be measurements"
     if positive and any((a <= 0).any() for a in arrays):
         return f"{names}: some values are zero or negative"
     if not signed and any((a < 0).any() for a in arrays):
@@ -53,6 +60,11 @@ def count_problem(k: float, n: float, names: str) -> str | None:
     if k < 0 or k > n:
         return f"{names}: {k:g} of {n:g} is not a share"
     return None
+
+
+def exp_end(logarithm: float) -> float:
+    """An end of an interval back from its logarithm; beyond float64 there is no limit."""
+    return exp(logarithm) if logarithm < _LOG_LARGEST else inf
 
 
 def logit_ends(share: float, se_logit: float, t: float) -> tuple[float, float]:

@@ -4,9 +4,9 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from analysis.estimates.buckets import Buckets, m2_bounds, m2_mid
+from analysis.estimates.clusters import t_quantile
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import CONFIDENCE, count_problem, floats, logit_ends, problem
 from analysis.estimates.share_edge import wilson
@@ -57,7 +57,7 @@ def hit_share_from_requests(cached_tokens: ArrayLike, prompt_tokens: ArrayLike) 
     if (hits > 0).sum() < LEAST_HITS or value == 1 or residuals.var() == 0:
         return _kish_wilson(value, kish_n(n, float(lengths @ lengths), float(lengths.sum())), n, {})
     se = sqrt(n * float(residuals.var(ddof=1))) / float(lengths.sum())
-    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1))
+    t = t_quantile(n - 1)
     low, high = logit_ends(value, se / (value * (1 - value)), t)
     return Estimate(
         value, "1", "estimate", "ratio of sums, delta method on the log-odds", low, high, CONFIDENCE, n, "requests",

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from analysis.estimates.clusters import clustered_ratio, clustered_share, t_quantile
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, Floats, floats, problem
+from analysis.estimates.inputs import CONFIDENCE, Floats, exp_end, floats, problem
 from analysis.estimates.share_edge import share, wilson
 
 HOUR_S = 3600.0
@@ -63,8 +63,8 @@ def rate_of_runs(counts: ArrayLike, seconds: ArrayLike) -> Estimate:
     reach = t_quantile(len(k) - 1) * float(rates.std(ddof=1)) / sqrt(len(k))
     centre = float(rates.mean())
     return Estimate(
-        exp(centre), "1/h", "estimate", "geometric mean, t on log rates", exp(centre - reach),
-        exp(min(centre + reach, 700.0)), CONFIDENCE, len(k), "runs", "runs are independent",
+        exp(centre), "1/h", "estimate", "geometric mean, t on log rates", exp_end(centre - reach),
+        exp_end(centre + reach), CONFIDENCE, len(k), "runs", "runs are independent",
     )  # fmt: skip
 
 

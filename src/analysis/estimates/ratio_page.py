@@ -1,12 +1,10 @@
 """Assumption: requests are independent and of one traffic mix. A share of sums from one page, or from a difference."""
 
-from math import sqrt
+from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
-import numpy as np
-from scipy import stats
-
 from analysis.estimates.buckets import Buckets, m2_bounds, m2_mid
+from analysis.estimates.clusters import t_quantile
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import CONFIDENCE, ROUNDING, logit_ends
 
@@ -63,13 +61,15 @@ def share_of_sums(
     if whole is None:
         warnings = (*warnings, "correlation unknown, worst case")
     estimate = _estimate("estimate", method, share, variance, n, total, warnings)
-    return PageShare(census, estimate, _guaranteed(part, rest, whole, share, total, warnings))
+    widest = max(_largest_variance(part, rest, whole, share), variance)
+    bound = _estimate("bound", "largest spread the buckets allow", share, widest, n, total, warnings)
+    return PageShare(census, estimate, bound)
 
 
 def share_from_sums_only(part_sum: float, rest_sum: float, n: int | None = None) -> Estimate:
     """The share where only sums exist: a value, never an interval (two sums hold nothing about their spread)."""
     total = part_sum + rest_sum
-    if not np.isfinite(total) or part_sum < 0 or rest_sum < 0 or total <= 0:
+    if not isfinite(total) or part_sum < 0 or rest_sum < 0 or total <= 0:
         return no_interval(None, "1", "none", "the sums are missing, negative or zero")
     return no_interval(
         part_sum / total, "1", "ratio of sums", "sums only, no buckets", n=n, n_of="requests", assumption=ASSUMPTION
@@ -115,16 +115,14 @@ def _variance(part: Buckets, rest: Buckets, whole: Buckets | None, share: float)
     )
 
 
-def _guaranteed(
-    part: Buckets, rest: Buckets, whole: Buckets | None, share: float, total: float, warnings: tuple[str, ...]
-) -> Estimate:
+def _largest_variance(part: Buckets, rest: Buckets, whole: Buckets | None, share: float) -> float:
+    """The largest Var(Z) the buckets and sums allow, whatever the requests inside the buckets were."""
     widest = _Variances(
         _spread(part, m2_bounds(part)[1]),
         _spread(rest, m2_bounds(rest)[1]),
         None if whole is None else _spread(whole, m2_bounds(whole)[0]),
     )
-    variance = min(_opposed(widest, share), _identity(widest, share) if widest.whole is not None else np.inf)
-    return _estimate("bound", "largest spread the buckets allow", share, variance, part.n, total, warnings)
+    return min(_opposed(widest, share), inf if widest.whole is None else _identity(widest, share))
 
 
 def _spread(b: Buckets, squares: float) -> float:
@@ -146,7 +144,7 @@ def _estimate(
     if variance <= 0:
         return no_interval(share, "1", method, "the buckets show no spread", n=n, n_of="requests", warnings=warnings)
     se = sqrt(variance / n) / (total / n * share * (1 - share))
-    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1))
+    t = t_quantile(n - 1)
     low, high = logit_ends(share, se, t)
     return Estimate(
         share, "1", "bound" if kind == "bound" else "estimate", f"{method}; delta method on the log-odds",

@@ -1,7 +1,7 @@
 """Assumption: blocks of time are independent. A share of sums from a series of scrapes, by batch means."""
 
 from dataclasses import dataclass, replace
-from math import inf, log, sqrt
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +10,13 @@ from analysis.estimates.clusters import clustered_share
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import Floats, floats, problem
 
-ASSUMPTION = "blocks of time are independent of each other; the traffic mix drifts faster than a block"
+ASSUMPTION = "blocks of time are independent: the traffic mix drifts over less than a 30th of the span"
 BLOCKS = (5, 10)
 LEAST_WINDOWS, LEAST_BLOCKS = 10, 5
 TRUSTED_SPANS = 30
 """A span of fewer correlation times covers too little (about 80 % at six of them)."""
 _MINUTE_S = 60.0
+_ONE_SIDED = 1.645
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +93,7 @@ def share_from_scrapes(windows: Windows, independent: Estimate | None = None) ->
     return replace(
         widest, method=f"widest of independent, 5 and 10 batch means: {widest.method}", evidence=(), sensitivity={},
         warnings=_drift(windows, share),
+        assumption=f"{ASSUMPTION} ({windows.span_s / TRUSTED_SPANS:.0f} s), or not at all",
     )  # fmt: skip
 
 
@@ -113,19 +115,27 @@ def blocks_of(windows: Windows, blocks: int) -> NDArray[np.int64]:
 
 
 def correlation_time_s(windows: Windows, share: float) -> float | None:
-    """Correlation time of the traffic mix, from the lag-1 correlation of one-minute residuals; None: none seen.
+    """Correlation time of the traffic mix, from the autocorrelation of one-minute residuals; None: none seen.
 
-    Seen means beyond 1.645 / sqrt(number of minutes). Request noise inside a minute makes it an underestimate.
+    Seen means that the first tenth of the lags adds up to more than noise does (one-sided 5 %). The time is then that
+    of the exponential a exp(-lag / tau) which fits the first quarter of the lags best; `a` takes up the noise of
+    single requests, which would make an estimate from the first lag alone far too short.
     """
     residuals = _minute_residuals(windows, share)
-    if len(residuals) < LEAST_WINDOWS or residuals.std() == 0:
+    k = len(residuals)
+    if k < LEAST_WINDOWS or residuals.std() == 0:
         return None
     centred = residuals - residuals.mean()
-    lag1 = float(centred[1:] @ centred[:-1] / (centred @ centred))
-    if lag1 <= 1.645 / sqrt(len(residuals)):
+    lags = np.arange(1, max(k // 4, 4) + 1)
+    seen = np.array([centred[lag:] @ centred[:-lag] for lag in lags]) / float(centred @ centred)
+    first = max(k // 10, 2)
+    if seen[:first].sum() <= _ONE_SIDED * sqrt(first / k):
         return None
-    step = max(_MINUTE_S, windows.span_s / len(windows.part))
-    return inf if lag1 >= 1 else -step / log(lag1)
+    step, weights = max(_MINUTE_S, windows.span_s / len(windows.part)), 1 - lags / k
+    times = np.geomspace(step, k * step, 60)
+    shapes = np.exp(-lags * step / times[:, None])
+    gained = np.maximum((shapes * weights) @ seen, 0) ** 2 / ((shapes**2) @ weights)
+    return float(times[np.argmax(gained)])
 
 
 def _minute_residuals(windows: Windows, share: float) -> Floats:

@@ -29,7 +29,7 @@ def request_cost(
 def request_cost_from_needs(
     short_tokens: float, short_bytes: float, long_tokens: float, long_bytes: float, rounding_bytes: float
 ) -> tuple[Estimate, Estimate]:
-    """The same from the needs at two lengths, each available x length / pool of a boot: their scatter goes straight in."""
+    """The same from the needs at two lengths, each available x length / pool of a boot; their scatter goes in."""
     a, b = _two_points(
         (short_tokens, short_bytes), (long_tokens, long_bytes), rounding_bytes, "needs of two boots at two lengths"
     )

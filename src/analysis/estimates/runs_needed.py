@@ -52,8 +52,12 @@ def detectable_difference(n: int, cv: float, power: float = POWER) -> float:
     if n < 2 or not cv > 0:
         return inf
     df = 2 * n - 2
-    t = float(stats.t.ppf((1 + CONFIDENCE) / 2, df))
-    shift = optimize.brentq(lambda d: stats.nct.sf(t, df, d) + stats.nct.cdf(-t, df, d) - power, 0.1, 60.0)
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, df)) * np.sqrt(stats.chi2.ppf(_GRID, df) / df)
+
+    def lack(shift: float) -> float:
+        return float((special.ndtr(shift - reach) + special.ndtr(-shift - reach)).mean()) - power
+
+    shift = optimize.brentq(lack, 0.0, 100.0)
     return float(shift) * cv * sqrt(2 / n)
 
 

@@ -3,7 +3,7 @@
 from math import sqrt
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, no_interval
@@ -15,7 +15,7 @@ EXACT_BELOW = 10
 
 def wilson(share: float, n: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Wilson's score interval; `n` may be an effective number and need not be whole."""
-    z = float(stats.norm.ppf((1 + confidence) / 2))
+    z = float(special.ndtri((1 + confidence) / 2))
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return max(0.0, centre - half), min(1.0, centre + half)
@@ -35,8 +35,9 @@ def share(k: float, n: float, n_of: str = "requests", assumption: str | None = N
         method, edge = "one-sided exact (rule of three)", float((1 - CONFIDENCE) ** (1 / n))
         low, high = (0.0, 1 - edge) if k == 0 else (edge, 1.0)
     elif n <= EXACT_BELOW:
-        method, ends = "exact (Clopper-Pearson)", stats.binomtest(k, n).proportion_ci(CONFIDENCE, "exact")
-        low, high = float(ends.low), float(ends.high)
+        # The closed form of scipy's binomtest(k, n).proportion_ci("exact"), which searches for it.
+        method, tail = "exact (Clopper-Pearson)", (1 - CONFIDENCE) / 2
+        low, high = (float(special.betaincinv(*p)) for p in ((k, n - k + 1, tail), (k + 1, n - k, 1 - tail)))
     else:
         method, (low, high) = "Wilson", wilson(k / n, n)
     return Estimate(

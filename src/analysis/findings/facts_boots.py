@@ -14,7 +14,7 @@ Boot = dict[str, Any]
 
 
 def facts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
-    """The sections boots, boots_summary and, for a sweep of max_num_batched_tokens, kv_cost; nothing without any boot."""
+    """The sections boots, boots_summary and, for a sweep of max_num_batched_tokens, kv_cost; nothing without a boot."""
     relation = connection.sql(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"))
     boots = [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
     if not boots:
@@ -49,7 +49,7 @@ def _setting(boot: Boot) -> tuple[Any, ...]:
 
 
 def _kv_cost(served: list[Boot]) -> dict[str, Any] | None:
-    """Cache memory for each further batched token: least squares over boots that differ in nothing else, and end to end.
+    """Cache memory for each further batched token: least squares over boots alike in all else, and end to end.
 
     Memory is MiB (the printed GiB of the least rank x 1024). None when fewer than two levels, another setting that
     differs, or a budget that was pinned: a pinned one does not answer to the batch.
@@ -58,7 +58,8 @@ def _kv_cost(served: list[Boot]) -> dict[str, Any] | None:
         {key: boot[key] for key in ("max_num_batched_tokens", "available_kv_gib", "token_pool")}
         | {"available_kv_gib": boot["available_kv_gib_min"]}
         for boot in served
-        if None not in (boot["max_num_batched_tokens"], boot["available_kv_gib_min"]) and boot["kv_budget_source"] == "profiled"
+        if None not in (boot["max_num_batched_tokens"], boot["available_kv_gib_min"])
+        and boot["kv_budget_source"] == "profiled"
     ]
     rows.sort(key=lambda row: row["max_num_batched_tokens"])
     levels = [row["max_num_batched_tokens"] for row in rows]

@@ -17,7 +17,7 @@ select
     b.available_kv_gib, b.available_kv_gib_min, b.kv_needed_gib, b.estimated_max_len_tokens as estimated_max_len,
     b.engines, b.token_pool_tokens as token_pool, b.token_pool_by_engine, b.token_pool_total_tokens as token_pool_total,
     b.blocks, b.block_size_tokens as block_size, b.max_concurrency, b.pool_consistent,
-    round(b.implied_pool_tokens)::bigint as implied_pool, b.ready_s, s.slots,
+    round(b.implied_pool_tokens)::bigint as implied_pool, b.ready_s, s.slots, b.api_servers,
     coalesce(b.duplicate_of, case when c.boot <> b.boot then c.boot end) as duplicate_of
 from boot b
 join first_copy c using (sha256, ordinal)

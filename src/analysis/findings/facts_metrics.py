@@ -184,7 +184,8 @@ def _as_exported(connection: duckdb.DuckDBPyConnection) -> dict[str, Any] | None
 def _notes(connection: duckdb.DuckDBPyConnection) -> list[str]:
     """The known defects found, each once, with how they were found and what was done."""
     rows = connection.sql(
-        "select distinct defect || ' (' || action || ', ' || detected_by || '): ' || detail from target_defects order by 1"
+        "select distinct defect || ' (' || action || ', ' || detected_by || '): ' || detail "
+        "from target_defects order by 1"
     ).fetchall()
     return [note for (note,) in rows]
 

@@ -23,7 +23,7 @@ def frame(estimates: Iterable[Estimate], *qualifiers: str, scale: float = 1) -> 
         }
         for e in estimates
     ]  # fmt: skip
-    floats = {end: pl.Float64 for end in ("value", "low", "high")}
-    texts = {q: pl.String for q in (*qualifiers, "n_of", "method", "reason")}
-    schema = {name: pl.String for name in qualifiers} | floats | {"n": pl.Int64} | texts
+    floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    texts = dict.fromkeys(("n_of", "method", "reason"), pl.String)
+    schema = dict.fromkeys(qualifiers, pl.String) | floats | {"n": pl.Int64} | texts
     return pl.DataFrame(table, schema=schema)

@@ -14,9 +14,14 @@ def run_of(estimate: Estimate) -> str:
     return estimate.qualifiers.get("boot") or estimate.qualifiers.get("target") or "?"
 
 
+def headline(shares: list[Estimate]) -> list[Estimate]:
+    """The figures that the answer rests on: the shares with an interval."""
+    return [e for e in shares if e.low is not None]
+
+
 def sentence(shares: list[Estimate]) -> str:
     """The answer in request-seconds, as far as the intervals carry it."""
-    sure = [e for e in shares if e.low is not None and e.high is not None and e.value is not None]
+    sure = headline(shares)
     if not sure:
         return "Whether prefill or decode takes the time cannot be said: no run has a prefill share with an interval."
     sides = {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
@@ -42,14 +47,14 @@ def describe_shares(shares: list[Estimate]) -> dict[str, str]:
     with_interval = sum(e.low is not None for e in shares)
     return {
         "title": sentence(shares),
-        "subtitle": f"prefill share of request-seconds (%), 95 % intervals; {with_interval} of {len(shares)} runs have one",
+        "subtitle": f"prefill share of request-seconds (%), 95 % interval where there is one ({with_interval} runs)",
         "description": "Prefill share of request-seconds by run. "
         + "; ".join(f"{run_of(e)}: {show(e)}" for e in shares),
     }
 
 
 def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares: list[Estimate]) -> pl.DataFrame:
-    """One row a scrape interval of the runs with an interval: minutes from the first scrape, share in %, the run's band."""
+    """One row a scrape interval of each run with an interval: minutes from its first scrape, share in %, the band."""
     parts = []
     for run, share in zip(runs, shares, strict=True):
         windows = scrape_windows(connection, run)
@@ -77,7 +82,7 @@ def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
     said = [f"{group}: {least:.0f} % to {most:.0f} % over {n} intervals" for group, least, most, n in spans.iter_rows()]
     widest = max((most - least for _, least, most, _ in spans.iter_rows()), default=0.0)
     return {
-        "title": f"Within a run the prefill share moved by up to {widest:.0f} percentage points between scrape intervals"
+        "title": f"Within a run the prefill share moved by up to {widest:.0f} points between scrape intervals"
         if said
         else "No run has timed pages with enough requests between them",
         "subtitle": "prefill share of request-seconds (%) of each scrape interval; band: 95 % interval of the run",
@@ -86,7 +91,7 @@ def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
 
 
 def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataFrame:
-    """One row a run: request-seconds of prefill and decode, requests counted, mean concurrency. Null: not computable."""
+    """One row a run: request-seconds by phase, requests counted, mean concurrency. Null: not computable."""
     rows: dict[str, dict[str, float | int | str | None]] = {}
     names = {"time.prefill_seconds": "prefill (s)", "time.decode_seconds": "decode (s)"}
     for estimate in seconds:
@@ -95,10 +100,8 @@ def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataF
         row["requests"] = estimate.n
     for estimate in concurrency:
         rows[run_of(estimate)]["mean concurrency"] = estimate.value
-    columns = {
-        "run": pl.String, "prefill (s)": pl.Float64, "decode (s)": pl.Float64, "requests": pl.Int64, "mean concurrency": pl.Float64,
-    }  # fmt: skip
-    return pl.DataFrame(list(rows.values()), schema=columns)
+    floats = dict.fromkeys((*names.values(), "mean concurrency"), pl.Float64)
+    return pl.DataFrame(list(rows.values()), schema={"run": pl.String, **floats, "requests": pl.Int64})
 
 
 def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFrame:

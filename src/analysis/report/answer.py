@@ -39,7 +39,8 @@ def answer(sentence: str, *estimates: Estimate) -> Answer:
 
 def anchor(estimate: Estimate) -> str:
     """The id under which a page shows an estimate, for deep links."""
-    return slug("n", estimate.id, *(f"{k} {v}" for k, v in sorted(estimate.qualifiers.items())))
+    qualifiers = [f"{k} {redact(v).text}" for k, v in sorted(estimate.qualifiers.items())]
+    return slug("n", estimate.id, *qualifiers)
 
 
 def label(estimate: Estimate) -> str:

@@ -14,9 +14,11 @@ import vl_convert
 from analysis.charts.frames import Frame
 from analysis.charts.theme import NARROW, WIDE
 from analysis.report.names import checked_name
+from analysis.report.redact import redact, redacted
 from analysis.report.table import grid, write_csv
 
 VEGA_LITE = "6.4"
+_TEXTS = {"datasets", "domain", "sort", "title", "description"}
 Spec = dict[str, Any]
 
 
@@ -34,11 +36,11 @@ class Figure:
 def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
     """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
 
-    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title stands
-    in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they came about.
+    The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title is
+    in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they arose.
     Raises ValueError for a chart without a description: it is the text alternative.
     """
-    spec = chart.to_dict()
+    spec = _redacted(chart.to_dict())
     if not spec.get("description", "").strip():
         raise ValueError(f"the figure {name} has no description: say in words what it shows, with the numbers")
     name, links = checked_name(name), ""
@@ -47,8 +49,9 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
         write_csv(table, name, out)
         links = _links(name)
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
+    legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     html = (
-        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}<figcaption>{escape(caption)}{links}</figcaption>'
+        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)
@@ -61,13 +64,22 @@ def to_svg(spec: Spec, prefix: str) -> str:
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}-", svg)
 
 
+def _redacted(value: Any, key: str = "") -> Any:
+    """The spec with the texts that it shows redacted; data and scales alike, so that they still match."""
+    if key in _TEXTS:
+        return redacted(value)
+    if isinstance(value, dict):
+        return {k: _redacted(part, k) for k, part in value.items()}
+    return [_redacted(part) for part in value] if isinstance(value, list) else value
+
+
 def _inline(spec: Spec, name: str) -> str:
     label = escape(spec["description"])
     bare = {key: value for key, value in spec.items() if key != "title"}
     drawn = []
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
-        svg = to_svg(_sized(bare, width), f"{name}-{size}")
-        drawn.append(f'<div class="chart {size}" role="img" aria-label="{label}">{svg}</div>')
+        svg = to_svg(_sized(bare, width), f"{name}-{size}").replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+        drawn.append(f'<div class="chart {size}">{svg}</div>')
     return "".join(drawn)
 
 
@@ -93,8 +105,9 @@ def _write_files(spec: Spec, name: str, out: Path) -> None:
     alone["padding"] = 12
     folder = out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.svg").write_text(to_svg(alone, name), encoding="utf-8")
-    (folder / f"{name}.png").write_bytes(vl_convert.vegalite_to_png(alone, vl_version=VEGA_LITE, ppi=144))
+    svg = to_svg(alone, name)
+    (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+    (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, ppi=144))
 
 
 def _title(spec: Spec) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
 from analysis.report.answer import anchor, label
+from analysis.report.errors import ReportError
 from analysis.report.pages import Page, fill
 from analysis.report.results import Results, estimate_from_json, key
 
@@ -51,13 +52,15 @@ class ReportIndex:
 
 
 def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
-    """The first page's content, drawn from results.json and the pages."""
+    """The first page's content, from results.json and the pages. Raises ReportError for a takeaway on no number."""
     bodies = {page.stem: page.body for page in pages}
     by_key = {key(row): estimate_from_json(row) for row in results.json["estimates"]}
     takeaways = []
     for row in results.json["takeaways"]:
         named = [key(reference) for reference in row.get("estimates", ())]
-        numbers = [_number(by_key[k], results.page_of[k], bodies) for k in named if k in by_key]
+        if unknown := [k for k in named if k not in by_key]:
+            raise ReportError(f"a takeaway of {row['page']} rests on {unknown[0]}, which no notebook recorded")
+        numbers = [_number(by_key[k], results.page_of[k], bodies) for k in named]
         takeaways.append(Takeaway(row["sentence"], tuple(numbers)))
     missing = [Gap(label(e), e.reason or "no reason was given") for e in by_key.values() if e.value is None]
     return ReportIndex(

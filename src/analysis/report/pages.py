@@ -17,6 +17,7 @@ from traitlets.config import Config
 from analysis.report.errors import ReportError
 from analysis.report.names import slug
 from analysis.report.offline import loads
+from analysis.report.redact import redact
 
 TEMPLATES = Path(__file__).parent / "template"
 _HIDDEN_TAGS = {"remove-cell", "parameters", "injected-parameters"}
@@ -61,7 +62,7 @@ def convert(notebook: Path) -> Page:
 
 
 def render(page: Page, pages: Sequence[Page], study: str) -> str:
-    """The whole HTML of a page, with its place among the pages. Raises ReportError if it would fetch or run anything."""
+    """The whole HTML of a page, with its place among the pages. Raises ReportError if it would fetch anything."""
     at = pages.index(page)
     return fill(
         "notebook.html.j2", page.stem,
@@ -102,7 +103,10 @@ def _exporter() -> HTMLExporter:
     config.TagRemovePreprocessor.remove_input_tags = {"remove-input"}
     config.HTMLExporter.exclude_anchor_links = True
     config.NbConvertBase.display_data_priority = ["text/html", "text/markdown", "text/plain"]
-    return HTMLExporter(config=config, extra_template_basedirs=[str(TEMPLATES.parent)], template_name=TEMPLATES.name)
+    folder = {"extra_template_basedirs": [str(TEMPLATES.parent)], "template_name": TEMPLATES.name}
+    exporter = HTMLExporter(config=config, **folder)
+    exporter.register_filter("redact", lambda text: redact(text).text)
+    return exporter
 
 
 def _anchored(html: str) -> tuple[str, list[Heading]]:

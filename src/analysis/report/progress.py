@@ -33,7 +33,7 @@ class TerminalProgress:
         self.finish()
         self._total, self._done = total, 0
         if self._stream.isatty():
-            self._bar = tqdm(total=total, desc=what, file=self._stream, leave=False, dynamic_ncols=True)
+            self._bar = tqdm(total=total, desc=what, file=self._stream, leave=False, dynamic_ncols=True, mininterval=0)
         else:
             self._say(f"{what} ...")
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 Replace = Callable[[re.Match[str]], str]
 
@@ -63,12 +64,23 @@ def redact(text: str) -> Redacted:
     return Redacted(text, {kind: n for kind, n in sorted(kinds.items()) if n})
 
 
+def redacted(value: Any) -> Any:
+    """The same value with every text in it redacted: texts, and what lists and mappings hold (their keys stay)."""
+    if isinstance(value, str):
+        return redact(value).text
+    if isinstance(value, Mapping):
+        return {key: redacted(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [redacted(part) for part in value]
+    return value
+
+
 def _keep_key(placeholder: str) -> Replace:
     """Replace group 2 unless it says nothing; the key, group 1, stays."""
 
     def replace(match: re.Match[str]) -> str:
         value = match[2].strip("\"'[]").lower()
-        if value in _EMPTY or value in _COMMON_HOSTS or match[2] == placeholder:
+        if value in _EMPTY or re.fullmatch(r"[\"']?\[[a-z -]+\][\"']?", match[2]):  # an earlier rule's, or pass's
             return match[0]
         quote = match[2][0] if match[2][0] in "\"'" else ""
         return f"{match[1]}{quote}{placeholder}{quote}"
@@ -96,7 +108,8 @@ def _address(match: re.Match[str]) -> str:
         address = ipaddress.ip_address(match[0])
     except ValueError:
         return match[0]
-    return match[0] if address.is_loopback or address.is_unspecified else "[ip]"
+    # 0.x.x.x is no machine's address: it is the unspecified one, or a version.
+    return match[0] if address.is_loopback or address.is_unspecified or match[0].startswith("0.") else "[ip]"
 
 
 def _constant(text: str) -> Replace:

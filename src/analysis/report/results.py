@@ -45,9 +45,6 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
         for name, found in rows.items():
             found += [(page, row) for row in part.get(name, [])]
     kinds: Counter[str] = Counter()
-    page_of: dict[str, str] = {}
-    for page, row in rows["estimates"]:
-        page_of.setdefault(key(row), page)
     merged = {
         "study": study,
         "generated_from": dict(generated_from),
@@ -55,6 +52,8 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
         "claims": _unique(rows["claims"], lambda claim: str(claim["id"]), kinds),
         "takeaways": [_redacted({**row, "page": page}, kinds) for page, row in rows["takeaways"]],
     }
+    # By the keys that results.json has: a qualifier may have been redacted.
+    page_of = {key(_redacted(row, Counter())): page for page, row in reversed(rows["estimates"])}
     return Results(merged, page_of, dict(sorted(kinds.items())))
 
 

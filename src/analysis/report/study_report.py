@@ -10,7 +10,7 @@ from analysis import paths
 from analysis.report.progress import Progress, TerminalProgress
 from analysis.report.run import build
 from analysis.store import fingerprint
-from analysis.study import Study, find
+from analysis.study import Study
 
 STEPS = 5
 """Parts of the progress of reading: enough to see it move, few enough for a log."""
@@ -23,7 +23,7 @@ def make(data: str, out: Path | None = None) -> Path:
     It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, NothingToReadError or
     ReportError, each with one sentence.
     """
-    folder = find(data)
+    folder = paths.find(data)
     progress = TerminalProgress()
     study = read_in(folder, progress)
     notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from analysis.charts.frames import Frame, tidy
 from analysis.report.names import checked_name
+from analysis.report.redact import redact
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text cell that starts with one of these
 
@@ -27,7 +28,7 @@ class Table:
 def table(frame: Frame, name: str, out: Path | None, caption: str) -> Table:
     """Show a frame as a table with the id `table-<name>`, and write tables/<name>.csv when `out` is given.
 
-    `caption` says what a row is, and the units. Every cell is escaped; a wide table scrolls inside its own box.
+    `caption` says what a row is, and the units. Every text is redacted and escaped; a wide table scrolls in its own box.
     """
     rows = tidy(frame)
     link = ""
@@ -43,18 +44,17 @@ def grid(frame: Frame, caption: str) -> str:
     rows = tidy(frame)
     right = [dtype.is_numeric() for dtype in rows.dtypes]
     kinds = [' class="number"' if r else "" for r in right]
-    head = "".join(f'<th scope="col"{k}>{escape(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
+    head = "".join(f'<th scope="col"{k}>{_shown(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
+    label = _shown(caption)
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
     body = "".join(
-        "<tr>"
-        + "".join(f"<{t}{k}>{escape(cell(v))}</{t[:2]}>" for v, k, t in zip(row, kinds, tags, strict=True))
-        + "</tr>\n"
+        "<tr>" + "".join(f"<{t}{k}>{_shown(v)}</{t[:2]}>" for v, k, t in zip(row, kinds, tags, strict=True)) + "</tr>\n"
         for row in rows.iter_rows()
     )
     return (
-        f'<div class="scroll" role="region" aria-label="{escape(caption)}" tabindex="0"><table>'
-        f"<caption>{escape(caption)}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+        f'<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
+        f"<caption>{label}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
     )
 
 
@@ -83,5 +83,14 @@ def write_csv(frame: Frame, name: str, out: Path) -> Path:
     return path
 
 
+def _shown(value: Any) -> str:
+    return escape(redact(cell(value)).text if isinstance(value, str) else cell(value))
+
+
 def _inert(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return value
+    text = redact(value).text
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,19 +1,23 @@
 """Engine logs: boots, their facts and their steps, whatever the log was wrapped in. See docs/formats/boot-logs.md."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from analysis.sources import log_blocks, log_wrap
-from analysis.sources.boot_match import MAX_QUOTE, Match, literals, match
+from analysis.sources.boot_match import MAX_QUOTE, Fact, Match, literals, match, repeated, step_shape
 from analysis.sources.boot_resolve import engine_of, resolve
-from analysis.sources.boot_split import Boot, Splitter
-from analysis.sources.files import MAX_FILE_BYTES, SourceFile
-from analysis.sources.log_lines import LogText, unwrap
+from analysis.sources.boot_split import MAX_MATCHES, Boot, Splitter
+from analysis.sources.boot_steps import Steps
+from analysis.sources.files import SourceFile
+from analysis.sources.log_blocks import Line
+from analysis.sources.log_lines import MAX_TEXT, unwrap
+from analysis.sources.log_origin import origin
 from analysis.sources.reading import Reading, Row, Unparsed
 
 MAX_UNPARSED = 1000
-MAX_STEPS = 5_000_000
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
+_TOLD_WHOLE = frozenset(("refusal", "crash", "fallback"))
+_MARKUP = tuple("|#>*-<\"'")
 _COMPRESSED = (".gz", ".zst", ".zstd")
 
 
@@ -22,20 +26,26 @@ def recognise(head: str, name: str) -> bool:
 
     Text that only quotes such lines (prose, tables, source, JSON results) is not.
     """
-    lines: Iterator[tuple[int, str, bool]] = ((i, line, True) for i, line in enumerate(head.split("\n"), 1))
+    lines: Iterable[Line] = (Line(number, text) for number, text in enumerate(head.split("\n"), 1))
     wrap = log_wrap.detect(head)
-    for number, line, _ in log_wrap.join(lines, wrap) if wrap else lines:
-        if not any(literal in line for literal in literals()):
-            continue
-        for piece in unwrap(line):
-            found, _ = match(number, piece.text)
-            if any(_is_evidence(hit) for hit in found):
-                return True
+    for line in log_wrap.join(lines, wrap) if wrap else lines:
+        if any(literal in line.text for literal in literals()):
+            for piece in unwrap(line.text):
+                found, unread = match(line.number, piece.text)
+                if any(map(_is_evidence, found)) or (
+                    unread and not _is_quoted(piece.text) and origin(piece.text).is_log
+                ):
+                    return True
     return False
 
 
 def _is_evidence(hit: Match) -> bool:
-    return bool(hit.shape.engine) and hit.shape.purpose not in _NO_EVIDENCE and (hit.bare or hit.origin.is_log)
+    known = bool(hit.shape.engine) and hit.shape.purpose not in _NO_EVIDENCE
+    return known and not _is_quoted(hit.before or hit.text) and (hit.bare or hit.origin.is_log)
+
+
+def _is_quoted(text: str) -> bool:
+    return "`" in text or text.lstrip()[:1] in _MARKUP
 
 
 def read(file: SourceFile) -> Reading:
@@ -43,53 +53,91 @@ def read(file: SourceFile) -> Reading:
 
     Memory is bounded by what is found, not by the size of the file. When something was left out, `message` says what.
     """
-    reading = Reading("boot_log", "engine log")
-    splitter = Splitter()
-    steps: list[tuple[Boot, Match]] = []
-    left: list[str] = []
-    try:
-        for number, piece, complete in _pieces(file):
-            found, unread = match(number, piece.text, complete)
-            if unread is not None and len(reading.unparsed) < MAX_UNPARSED:
-                reading.unparsed.append(Unparsed(number, f"boot line: {unread}", piece.text[:MAX_QUOTE]))
-            for hit in found:
-                boot = splitter.take(hit, piece.service)
-                if hit.shape.purpose == "step" and len(steps) < MAX_STEPS:
-                    steps.append((boot, hit))
-    except (log_blocks.Truncated, EOFError, OSError) as error:
-        left.append(_why(error))
-    _fill(reading, splitter, steps, _stem(file.path))
-    left += [f"{boot.dropped:,} more known lines of a boot were not kept" for boot in splitter.done if boot.dropped]
-    if len(reading.unparsed) == MAX_UNPARSED:
-        left.append(f"only the first {MAX_UNPARSED:,} lines that do not parse are listed")
-    reading.message = f"{file.path}: {'; '.join(left)}" if left else None
+    log = _Log()
+    for line in _lines(file):
+        log.take(line)
+    reading = log.reading(_stem(file.path))
+    left = [*file.troubles]
+    if dropped := sum(boot.dropped for boot in log.boots.done):
+        left.append(f"{dropped:,} known lines were not kept: a boot has more than {MAX_MATCHES:,}")
+    if len(reading.unparsed) > MAX_UNPARSED:
+        left.append(f"{len(reading.unparsed):,} lines do not parse; the first {MAX_UNPARSED:,} are listed")
+        del reading.unparsed[MAX_UNPARSED:]
+    reading.message = "; ".join(left) or None
     return reading
 
 
-def _why(error: Exception) -> str:
-    if isinstance(error, log_blocks.Truncated):
-        return f"read up to {MAX_FILE_BYTES:,} bytes; split the file to have the rest read"
-    return "the compressed file ends early or is damaged; what came before was read"
-
-
-def _pieces(file: SourceFile) -> Iterator[tuple[int, LogText, bool]]:
+def _lines(file: SourceFile) -> Iterator[Line]:
     wrap = log_wrap.detect(file.head())
-    lines = log_wrap.join(log_blocks.every_line(file), wrap) if wrap else log_blocks.interesting(file, literals())
-    for number, line, complete in lines:
-        for piece in unwrap(line):
-            yield number, piece, complete
+    if wrap:
+        yield from log_wrap.join(log_blocks.every_line(file), wrap)
+        return
+    for block in log_blocks.interesting(file, literals(), repeated()):
+        yield from block
 
 
-def _fill(reading: Reading, splitter: Splitter, steps: list[tuple[Boot, Match]], stem: str) -> None:
-    names: dict[int, str] = {}
-    for name, ordinal, boot in splitter.named(stem):
-        names[id(boot)] = name
-        reading.add("boots", **resolve(name, ordinal, boot))
-        for row in _fact_rows(name, boot):
-            reading.add("boot_facts", **row)
-    for boot, hit in steps:
-        if id(boot) in names:
-            reading.add("engine_steps", **_step_row(names[id(boot)], hit))
+class _Log:
+    """What has been read of one file."""
+
+    def __init__(self) -> None:
+        self.boots = Splitter()
+        self.steps = Steps()
+        self.unparsed: list[Unparsed] = []
+        self.at_work: Boot | None = None
+        self.start = ""
+
+    def take(self, line: Line) -> None:
+        """Read one line. While an engine works it repeats itself: what it repeats needs no second look."""
+        boot = self.at_work
+        if line.only and boot and line.complete and line.text.startswith(self.start):
+            is_step = line.only in step_shape().literals
+            if is_step or line.only in boot.once:
+                boot.last_line = line.number
+                if is_step:
+                    self.steps.add(boot, line.number, line.text)
+                return
+        boot, service = self._look(line)
+        self.at_work = boot if line.only else None
+        self.start = line.text[: line.text.find(service) + len(service)] if service else ""
+
+    def _look(self, line: Line) -> tuple[Boot | None, str | None]:
+        boot = service = None
+        for piece in unwrap(line.text):
+            found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
+            if unread is not None:
+                self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", piece.text[:MAX_QUOTE]))
+            for hit in found:
+                boot, service = self.boots.take(hit, piece.service), piece.service
+                if hit.shape.purpose == "step":
+                    self.steps.add(boot, line.number, piece.text)
+        return boot, service
+
+    def reading(self, stem: str) -> Reading:
+        """The rows, now that all lines are in."""
+        reading = Reading("boot_log", "engine log")
+        names: dict[int, str] = {}
+        for name, ordinal, boot in self.boots.named(stem):
+            names[id(boot)] = name
+            reading.add("boots", **resolve(name, ordinal, boot))
+            for row in _fact_rows(name, boot):
+                reading.add("boot_facts", **row)
+        steps = self.steps.frame(names)
+        if steps is not None:
+            reading.tables["engine_steps"] = steps  # type: ignore[assignment]  # columns: rows would fill the memory
+        reading.unparsed = sorted([*self.unparsed, *self.steps.unparsed], key=lambda u: u.line)
+        return reading
+
+
+def _with_more(text: str, more: tuple[str, ...]) -> str:
+    """The text with the lines that close the bracket it ends in."""
+    depth = 1
+    for line in more:
+        inner = " ".join(piece.text.strip() for piece in unwrap(line))
+        text += f" {inner}"
+        depth += sum(map(inner.count, "([{")) - sum(map(inner.count, ")]}"))
+        if depth <= 0 or len(text) > MAX_TEXT:
+            break
+    return text
 
 
 def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
@@ -100,41 +148,28 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
     for hit in boot.matches:
         if hit.shape.engine not in ("", engine) or hit.shape.purpose == "step":
             continue
-        own = (
-            []
-            if hit.facts and hit.shape.purpose not in ("refusal", "crash", "fallback")
-            else [(hit.shape.id, hit.quote, None, None)]
-        )
-        for fact, text, value, unit in [*own, *((f.name, f.text, f.value, f.unit) for f in hit.facts)]:
-            key = (fact, text, hit.origin.process)
-            if key in told:
-                continue
-            told.add(key)
-            where = hit.origin
-            known = where.pipeline is not None or where.tensor is not None
-            yield {
-                "boot": name,
-                "line": hit.number,
-                "fact": fact,
-                "engine_index": where.engine,
-                "rank": (where.pipeline or 0) * width + (where.tensor or 0) if known else None,
-                "text": text[:MAX_QUOTE] if text is not None else None,
-                "value": value,
-                "unit": unit,
-                "quote": hit.quote,
-            }
+        whole = [Fact(hit.shape.id, hit.quote)] if not hit.facts or hit.shape.purpose in _TOLD_WHOLE else []
+        for fact in (*whole, *hit.facts):
+            key = (fact.name, fact.text, hit.origin.process)
+            if key not in told:
+                told.add(key)
+                yield _fact_row(name, hit, fact, width)
 
 
-def _step_row(name: str, hit: Match) -> Row:
-    raw = {fact.name: (fact.text or "").replace(",", "") for fact in hit.facts}
-    counts = {column: int(raw[column]) for column in raw if column != "elapsed_ms"}
+def _fact_row(name: str, hit: Match, fact: Fact, width: int) -> Row:
+    """`width` is the number of tensor ranks in a pipeline stage, which counts ranks through the stages."""
+    where = hit.origin
+    known = where.pipeline is not None or where.tensor is not None
     return {
         "boot": name,
         "line": hit.number,
-        "engine_index": hit.origin.engine,
-        "logged_at_text": hit.origin.stamp,
-        **counts,
-        "elapsed_s": float(raw["elapsed_ms"]) / 1000,
+        "fact": fact.name,
+        "engine_index": where.engine,
+        "rank": (where.pipeline or 0) * width + (where.tensor or 0) if known else None,
+        "text": None if fact.text is None else fact.text[:MAX_QUOTE],
+        "value": fact.value,
+        "unit": fact.unit,
+        "quote": hit.quote,
     }
 
 

@@ -8,6 +8,7 @@ from analysis.sources.log_origin import Origin, origin
 from analysis.sources.log_settings import settings
 
 MAX_QUOTE = 400
+_BARE_WORDS = frozenset(("GPU", "CPU", "XPU", "TPU", "HPU", "NPU", "vllm", "srv", "slot", "main"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +23,25 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A line of a known shape: which, where, from whom, and its facts. `bare`: only a prefix stands before it."""
+    """A line of a known shape: which, where, from whom, and its facts. `before` is the text in front."""
 
     shape: BootLine
     number: int
     origin: Origin
     facts: tuple[Fact, ...]
     text: str
-    bare: bool
+    before: str
 
     @property
     def quote(self) -> str:
         """The line as evidence, cut."""
         return self.text[:MAX_QUOTE]
+
+    @property
+    def bare(self) -> bool:
+        """Whether nothing but words like `ValueError:` and device names stands before the known text."""
+        words = self.before.split() if len(self.before) <= 80 else ["", "long"]
+        return all(word.endswith((":", "]")) or word in _BARE_WORDS for word in words)
 
 
 def match(number: int, text: str, complete: bool = True) -> tuple[list[Match], str | None]:
@@ -62,20 +69,22 @@ def literals() -> tuple[str, ...]:
 
 
 @cache
-def _steps() -> tuple[BootLine, ...]:
-    return tuple(line for line in load().lines if line.purpose == "step")
+def repeated() -> tuple[str, ...]:
+    """Literals of lines that a working engine prints endlessly: one is enough, or they make a table."""
+    return tuple(literal for line in load().lines if line.once or line.purpose == "step" for literal in line.literals)
+
+
+@cache
+def step_shape() -> BootLine:
+    """The shape of a line that tells one engine step."""
+    (shape,) = (line for line in load().lines if line.purpose == "step")
+    return shape
 
 
 def _candidates(text: str) -> list[BootLine]:
-    """Shapes of which a key is in the text. A step line, of which a log may have millions, is asked for first and alone."""
-    steps = [line for line in _steps() if line.keys[0] in text]
-    if steps:
-        return steps
-    return [
-        line
-        for line in load().lines
-        if any(key in text for key in line.literals) and any(key in text for key in line.keys)
-    ]
+    """Shapes of which a key is in the text."""
+    lines = (line for line in load().lines if any(literal in text for literal in line.literals))
+    return [line for line in lines if line.needs is None or any(key in text for key in line.keys)]
 
 
 def _key_in(shape: BootLine, text: str) -> str:
@@ -92,7 +101,7 @@ def _hit(shape: BootLine, number: int, text: str, complete: bool) -> Match | Non
             continue
         facts = tuple(_facts(shape, rest.groupdict(), text[rest.end() :], complete))
         before = text[:start]
-        return Match(shape, number, origin(before), facts, text, _is_bare(before))
+        return Match(shape, number, origin(before), facts, text, before)
     return None
 
 
@@ -106,13 +115,3 @@ def _facts(shape: BootLine, groups: dict[str, str | None], after: str, complete:
     if shape.settings:
         facts += [Fact(f"{shape.settings}.{name}", text, value) for name, text, value in settings(after, complete)]
     return facts
-
-
-_BARE_WORDS = frozenset(("GPU", "CPU", "XPU", "TPU", "HPU", "NPU", "vllm", "srv", "slot", "main"))
-
-
-def _is_bare(before: str) -> bool:
-    """Whether nothing but words like `ValueError:` and device names stands before the known text."""
-    if len(before) > 80:
-        return False
-    return all(word.endswith((":", "]")) or word in _BARE_WORDS for word in before.split())

@@ -50,7 +50,7 @@ def resolve(name: str, ordinal: int, boot: Boot) -> Row:
 
 
 def engine_of(boot: Boot) -> str | None:
-    """The engine whose lines these are: start lines count most, warnings least; an engine may quote another's library."""
+    """The engine whose lines these are: start lines count most, because an engine may load another's library."""
     votes: Counter[str] = Counter()
     for match in boot.matches:
         if match.shape.engine:
@@ -179,7 +179,7 @@ def _slots(lines: list[Match]) -> dict[int, float]:
 
 
 def _consistency(pool: float | None, concurrency: float | None, length: float | None) -> Row:
-    """Whether pool and concurrency say the same: they are printed with two decimals, and a request takes whole blocks."""
+    """Whether pool and concurrency agree, given two printed decimals and requests that take whole blocks."""
     if pool is None or concurrency is None or length is None:
         return {"pool_consistent": None, "implied_pool_tokens": None}
     implied = concurrency * length

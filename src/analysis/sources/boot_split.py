@@ -24,6 +24,7 @@ class Boot:
     matches: list[Match] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
     purposes: set[str] = field(default_factory=set)
+    once: set[str] = field(default_factory=set)
     closed: bool = False
     dropped: int = 0
 
@@ -36,6 +37,7 @@ class Boot:
         self.seen.add((shape.id, who))
         self.purposes.add(shape.purpose)
         self.closed = self.closed or shape.closes
+        self.once.update(shape.literals if shape.once else ())
         if known and (shape.once or shape.purpose == "fallback"):
             return
         if len(self.matches) >= MAX_MATCHES:

@@ -1,4 +1,4 @@
-"""A study's files, opened safely: never outside the folder, never a device, bounded in size, decompressed and decoded."""
+"""A study's files, opened safely: inside the folder, never a device, bounded in size, decompressed and decoded."""
 
 import gzip
 import io
@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import zstandard
 
@@ -16,6 +17,8 @@ MAX_FILE_BYTES = 4 << 30
 """Most bytes read of one file after decompression; what lies beyond is left and said so."""
 MAX_LINE_CHARS = 1 << 20
 """A longer line is cut here; no engine or tool writes one."""
+MAX_LINES = 20_000_000
+"""Most lines read of one file: millions of empty lines would cost hours."""
 MAX_EXPANSION = 250
 """Most bytes a compressed byte may become (beyond FREE_EXPANSION_BYTES); telemetry text reaches 10 to 100."""
 FREE_EXPANSION_BYTES = 64 << 20
@@ -62,11 +65,10 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
         magic = _peek(raw, 4)
         if magic[:2] == _GZIP:
-            return io.BufferedReader(_Bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes()))
+            return _bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes())
         if magic == _ZSTD:
-            unpacked = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-            return io.BufferedReader(_Bounded(unpacked, self, self._most_bytes()))
-        return io.BufferedReader(_Bounded(raw, self, MAX_FILE_BYTES))
+            return _bounded(_Zstd(raw), self, self._most_bytes())
+        return _bounded(raw, self, MAX_FILE_BYTES)
 
     def _most_bytes(self) -> int:
         return min(MAX_FILE_BYTES, max(FREE_EXPANSION_BYTES, MAX_EXPANSION * self.size))
@@ -90,7 +92,7 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
         return decode(data)
 
-    def lines(self, keep_ends: bool = False, longest: int = MAX_LINE_CHARS) -> Iterator[tuple[int, str]]:
+    def lines(self, longest: int = MAX_LINE_CHARS, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
         """Line number (from 1) and text without its end. A carriage return alone does not end a line.
 
         With `keep_ends` a complete line keeps its newline; one without it is the last, or was cut at `longest`.
@@ -101,33 +103,49 @@ class SourceFile:
             number = 0
             while line := text.readline(longest):
                 number += 1
+                if number > MAX_LINES:
+                    self.trouble(f"more than {MAX_LINES:,} lines; the rest was left, split the file")
+                    return
                 yield number, line if keep_ends else line.rstrip("\r\n")
-                if not line.endswith("\n") and len(line) == longest:
+                while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                     self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
-                    while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
-                        pass
+
+
+class _Bytes(Protocol):
+    """What the decompressors and plain files have in common."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+def _bounded(source: _Bytes, file: SourceFile, limit: int) -> io.BufferedReader:
+    return io.BufferedReader(_Bounded(source, file, limit), buffer_size=1 << 17)
 
 
 class _Bounded(io.RawIOBase):
     """A byte stream that ends, and says so, at a limit or where its source is damaged."""
 
-    def __init__(self, source: io.BufferedIOBase, file: SourceFile, limit: int) -> None:
-        self._source, self._file, self._left = source, file, limit
+    def __init__(self, source: _Bytes, file: SourceFile, limit: int) -> None:
+        self._source, self._file, self._left, self._ended = source, file, limit, False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        if self._ended:
+            return 0
         try:
             data = self._source.read(min(len(buffer), self._left + 1))
         except _DAMAGE as error:
             self._file.trouble(
                 f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing"
             )
+            self._ended = True
             return 0
         if len(data) > self._left:
             self._file.trouble("larger than may be read (a decompression bomb?); the rest was left, split the file")
-            data = data[: self._left]
+            data, self._ended = data[: self._left], True
         self._left -= len(data)
         buffer[: len(data)] = data
         return len(data)
@@ -135,6 +153,33 @@ class _Bounded(io.RawIOBase):
     def close(self) -> None:
         self._source.close()
         super().close()
+
+
+class _Zstd:
+    """The frames of a zstd file one after another; raises EOFError where the last one is cut off."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed, self._frame = packed, zstandard.ZstdDecompressor().decompressobj()
+        self._started, self._ready = False, b""
+
+    def read(self, size: int, /) -> bytes:
+        while not self._ready:
+            # Small pieces: a zstd block of a few bytes may become 128 KiB.
+            piece = self._frame.unused_data if self._frame.eof else b""
+            piece = piece or self._packed.read(512)
+            if not piece:
+                if self._started and not self._frame.eof:
+                    raise EOFError("compressed file ended before the end of a frame")
+                return b""
+            if self._frame.eof:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._started = True
+            self._ready = self._frame.decompress(piece)
+        data, self._ready = self._ready[:size], self._ready[size:]
+        return data
+
+    def close(self) -> None:
+        self._packed.close()
 
 
 def _reason(error: BaseException) -> str:

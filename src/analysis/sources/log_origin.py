@@ -4,16 +4,17 @@ import re
 from dataclasses import dataclass
 
 _PROCESS = re.compile(
-    r"\((?P<name>[A-Za-z][\w\-:]{0,80})(?: rank=(?P<rank>\d{1,6}))? pid=(?P<pid>\d{1,10})(?:, ip=[^)\s]{1,60})?\)"
+    r"\((?P<name>[A-Za-z][\w\-:]{0,80})(?: rank=(?P<rank>\d{1,6}))? pid=(?P<pid>\d{1,10})(?:, ip=[^)\s]{1,60})?\)",
+    re.ASCII,
 )
-_BRACKET = re.compile(r"\[(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?P<ranks>(?: [A-Z]{2,4}\d{1,6}){0,6})\]")
-_STAMP = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<stamp>\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?) ")
-_RELATIVE = re.compile(r"(?P<stamp>\d{1,6}\.\d\d\.\d{3}\.\d{3}) [A-Z] ")
+_BRACKET = re.compile(r"\[(?P<stamp>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?P<ranks>(?: [A-Z]{2,4}\d{1,6}){0,6})\]", re.A)
+_STAMP = re.compile(r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) (?P<stamp>\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,9})?) ", re.A)
+_RELATIVE = re.compile(r"(?P<stamp>\d{1,6}\.\d\d\.\d{3}\.\d{3}) [A-Z] ", re.A)
 _LEVEL = re.compile(r"(?:^|[ )])(?:DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\b:? ")
-_RANK = {axis: re.compile(rf"(?<![A-Z]){axis}(\d{{1,6}})") for axis in ("DP", "PP", "TP")}
-_ENGINE_NUMBER = re.compile(r"EngineCore_(\d{1,6})\b")
-_WORKER_NUMBER = re.compile(r"VllmWorker-(\d{1,6})\b")
-_ENGINE_LABEL = re.compile(r"\bEngine (\d{3}): ")
+_RANK = {axis: re.compile(rf"(?<![A-Z]){axis}(\d{{1,6}})", re.A) for axis in ("DP", "PP", "TP")}
+_ENGINE_NUMBER = re.compile(r"EngineCore_(\d{1,6})\b", re.A)
+_WORKER_NUMBER = re.compile(r"VllmWorker-(\d{1,6})\b", re.A)
+_ENGINE_LABEL = re.compile(r"\bEngine (\d{3}): ", re.A)
 _UNNUMBERED = frozenset(("VllmWorkerProcess", "RayWorkerWrapper", "RayWorkerVllm"))
 
 

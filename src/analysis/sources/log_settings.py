@@ -1,4 +1,4 @@
-"""Configuration as engines print it: a Python dict, Namespace(...), ServerArgs(...), `key=value, ...`, Rust's Args { ... }."""
+"""Configuration as engines print it: a Python dict, ServerArgs(...), `key=value, ...`, Rust's Args { ... }."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ _ITEM = re.compile(
     re.S,
 )
 _SOME = re.compile(r"Some\((.*)\)", re.S)
-_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?")
+_NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?", re.ASCII)
 OPEN, CLOSE = "([{<", ")]}>"
 
 
@@ -28,7 +28,7 @@ def settings(text: str, complete: bool = True) -> Iterator[tuple[str, str, float
             continue
         value = match["value"].strip()
         some = _SOME.fullmatch(value)
-        value = some[1] if some else value
+        value = some[1].strip(" ,") if some else value
         if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
             value = value[1:-1]
         number = float(value) if _NUMBER.fullmatch(value) else None

@@ -1,4 +1,4 @@
-"""Answers of Prometheus' HTTP API (query, query_range) that were saved as JSON: the same series, sampled by a server."""
+"""Answers of Prometheus' HTTP API (query, query_range) saved as JSON: the same series, sampled by a server."""
 
 import json
 import re

@@ -11,7 +11,9 @@ from analysis import engines
 # Possessive throughout: a hostile line is refused in one pass.
 _LABELS = r'\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\}'
 _SAMPLE = re.compile(
-    rf"[ \t]*+([a-zA-Z_:][a-zA-Z0-9_:]*+[ \t]*+(?:{_LABELS})?|{_LABELS})[ \t]*+([^\s{{}}#]++)(?:[ \t]++([^\s#]++))?[ \t]*+(?:#[ \t]*+\{{.*)?[\r\n \t]*+$"
+    rf"[ \t]*+([a-zA-Z_:][a-zA-Z0-9_:]*+[ \t]*+(?:{_LABELS})?|{_LABELS})"  # series
+    r"[ \t]*+([^\s{}#]++)(?:[ \t]++([^\s#]++))?"  # value, time stamp
+    r"[ \t]*+(?:#[ \t]*+\{.*)?[\r\n \t]*+$"  # exemplar
 )
 _LABEL = re.compile(
     r'[ \t]*+(?:([^\s=,"{}]++)|"((?:[^"\\]++|\\.)*+)")[ \t]*+(?:=[ \t]*+"((?:[^"\\]++|\\.)*+)")?[ \t]*+(,|$)'
@@ -26,7 +28,7 @@ _LATEST_S = 1e11
 
 
 class Series(NamedTuple):
-    """A series: the sample's name after prefix repair, its labels as canonical JSON, and the scrape instance in them."""
+    """A series: the sample's name after prefix repair, its labels as canonical JSON, and the scrape instance."""
 
     name: str
     labels: str

@@ -21,6 +21,9 @@ MAX_UNPARSED = 1_000
 
 _STAMP = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)T(\d\d)[-:_]?(\d\d)[-:_]?(\d\d)(?:[.,](\d{1,9}))?Z", re.A)
 
+PageKey = tuple[int, int, float | None]
+"""Place in the file, number of the scrape instance, own time stamp."""
+
 
 @dataclass(slots=True)
 class Samples:
@@ -28,11 +31,11 @@ class Samples:
 
     file: SourceFile
     numbers: dict[Series, int] = field(default_factory=dict)
-    series: array = field(default_factory=lambda: array("i"))  # type: ignore[type-arg]
-    block: array = field(default_factory=lambda: array("i"))  # type: ignore[type-arg]
-    line: array = field(default_factory=lambda: array("q"))  # type: ignore[type-arg]
-    value: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]
-    at_s: array = field(default_factory=lambda: array("d"))  # type: ignore[type-arg]
+    series: array = field(default_factory=lambda: array("i"))
+    block: array = field(default_factory=lambda: array("i"))
+    line: array = field(default_factory=lambda: array("q"))
+    value: array = field(default_factory=lambda: array("d"))
+    at_s: array = field(default_factory=lambda: array("d"))
     block_at_s: dict[int, float] = field(default_factory=dict)
 
     def number(self, series: Series) -> int:
@@ -40,7 +43,8 @@ class Samples:
         number = self.numbers.setdefault(series, len(self.numbers))
         if number >= MAX_SERIES:
             raise UnreadableFileError(
-                f"{self.file.path}: more than {MAX_SERIES:,} distinct series; keep the engine's own families and read it again"
+                f"{self.file.path}: more than {MAX_SERIES:,} distinct series; "
+                "keep the engine's own families and read it again"
             )
         return number
 
@@ -60,7 +64,7 @@ class Samples:
             return
         keys, page = self._page_of_sample()
         starts = self._process_starts(page, len(keys))
-        instances = sorted({series.instance for series in self.numbers})
+        instances = self._instances()
         per_target: dict[int, int] = {}
         for _, instance, _ in keys:
             per_target[instance] = per_target.get(instance, 0) + 1
@@ -70,33 +74,22 @@ class Samples:
                         scraped_at_source=source, process_start_s=starts[index])  # fmt: skip
         reading.tables["samples"] = self._frame(page)  # type: ignore[assignment]
 
-    def _page_of_sample(self) -> tuple[list[tuple[int, int, float | None]], np.ndarray]:
-        """The pages' keys (block, instance, time stamp or None) and each sample's page."""
+    def _page_of_sample(self) -> tuple[list[PageKey], np.ndarray]:
+        """The pages' keys in order, and each sample's page."""
         block, series, at_s = (
             np.frombuffer(self.block, "i4"),
             np.frombuffer(self.series, "i4"),
             np.frombuffer(self.at_s),
         )
-        instances = {name: i for i, name in enumerate(sorted({s.instance for s in self.numbers}))}
-        instance = np.array([instances[s.instance] for s in self.numbers], "i4")[series]
-        frame = pl.DataFrame({"block": block, "instance": instance, "at": at_s, "series": series})
-        # A dump repeats a series with other time stamps; in a single scrape the stamps only say how old a value is.
-        pages = (
-            frame.with_columns(
-                repeats=pl.struct("block", "series").is_duplicated().any().over("block"),
-                at=pl.col("at").fill_nan(None),
-            )
-            .with_columns(
-                key=pl.when("repeats").then("at"),
-                at=pl.when("repeats").then("at").otherwise(pl.col("at").max().over("block", "instance")),
-            )
-            .select("block", "instance", "key", "at")
-        )
-        keys = pages.unique().sort("block", "instance", "at", nulls_last=False).with_row_index("page")
-        page = pages.join(
-            keys, on=["block", "instance", "key", "at"], how="left", nulls_equal=True, maintain_order="left"
-        )
-        return list(keys.select("block", "instance", "at").iter_rows()), page["page"].to_numpy()
+        names = {name: number for number, name in enumerate(self._instances())}
+        instance = np.array([names[one.instance] for one in self.numbers], "i8")[series]
+        if not np.isnan(at_s).all():
+            return _pages_by_time(block, instance, at_s, series)
+        keys, page = np.unique(block.astype("i8") * len(names) + instance, return_inverse=True)
+        return [(int(key) // len(names), int(key) % len(names), None) for key in keys], page
+
+    def _instances(self) -> list[str]:
+        return sorted({series.instance for series in self.numbers})
 
     def _process_starts(self, page: np.ndarray, pages: int) -> list[float | None]:
         """Per page process_start_time_seconds, else the earliest _created, else None."""
@@ -135,6 +128,23 @@ class Samples:
             {"page_index": page, "name": rows["name"], "labels": rows["labels"],
              "line": np.frombuffer(self.line, "i8"), "value": np.frombuffer(self.value)}
         )  # fmt: skip
+
+
+def _pages_by_time(
+    block: np.ndarray, instance: np.ndarray, at_s: np.ndarray, series: np.ndarray
+) -> tuple[list[PageKey], np.ndarray]:
+    """A dump repeats a series at other times; in a single scrape the time stamps only say how old a value is."""
+    frame = pl.DataFrame({"block": block, "instance": instance, "at": at_s, "series": series})
+    pages = (
+        frame.with_columns(
+            repeats=pl.struct("block", "series").is_duplicated().any().over("block"), at=pl.col("at").fill_nan(None)
+        )
+        .with_columns(at=pl.when("repeats").then("at").otherwise(pl.col("at").max().over("block", "instance")))
+        .select("block", "instance", "at")
+    )
+    keys = pages.unique().sort("block", "instance", "at").with_row_index("page")
+    page = pages.join(keys, on=["block", "instance", "at"], how="left", nulls_equal=True, maintain_order="left")
+    return list(keys.select("block", "instance", "at").iter_rows()), page["page"].to_numpy()
 
 
 def _role(name: str) -> int:

@@ -1,5 +1,6 @@
-"""Metric pages as text: Prometheus 0.0.4, OpenMetrics, several pages in one file, promtool dumps, a page in a JSON string."""
+"""Metric pages as text: Prometheus 0.0.4, OpenMetrics, concatenated pages, promtool dumps, pages in a JSON string."""
 
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ MAX_JSON_PAGE_BYTES = 64 << 20
 """Largest page that comes as one JSON string (it is held in memory whole)."""
 
 _TYPE = re.compile(
-    r"#[ \t]*(?:TYPE[ \t]+\S+[ \t]+(?:counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\b|HELP[ \t]+\S)"
+    r"#[ \t]*(?:HELP[ \t]+\S|TYPE[ \t]+\S+[ \t]+"
+    r"(?:counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\b)"
 )
 _DECLARED = re.compile(r"#[ \t]*(TYPE|HELP|UNIT)[ \t]+(\S+)")
 _SCRAPED_AT = re.compile(r"#[ \t]*scraped_at\b(.*)", re.I)
@@ -23,16 +25,19 @@ _JSON_PAGE = re.compile(r'\s*"(?:\\n)*# (?:HELP|TYPE) ')
 
 
 def recognise(head: str, name: str) -> bool:
-    """Whether a file's beginning is a metric page: nearly every line a comment or a sample, and one that tells."""
+    """Whether a file's beginning is a metric page: nearly every line a comment or a sample, and one that tells.
+
+    Half of the lines are enough where families are declared: a damaged page is still a page.
+    """
     if _JSON_PAGE.match(head):
         return True
     lines = [line for line in head.splitlines()[:200] if line.strip()]
     if len(lines) > 1 and not head.endswith("\n"):
         lines.pop()
     known = sum(line.startswith("#") or parse_sample(line) is not None for line in lines)
-    if not lines or known < 0.8 * len(lines):
-        return False
-    return any(_TYPE.match(line) or (line[0] != "#" and _TELLING.search(line) and parse_sample(line)) for line in lines)
+    if any(_TYPE.match(line) for line in lines):
+        return known >= 0.5 * len(lines)
+    return known >= 0.8 * len(lines) and any(_TELLING.search(line) and parse_sample(line) for line in lines)
 
 
 def read(file: SourceFile) -> Reading:
@@ -43,7 +48,7 @@ def read(file: SourceFile) -> Reading:
     reading = Reading("metrics", "prometheus-text")
     splitter = _Splitter(Samples(file), reading)
     unparsed = 0
-    for number, line in _lines(file):
+    for number, line in _lines(file, reading):
         what = splitter.comment(line) if line.lstrip()[:1] == "#" else splitter.sample(number, line)
         if what:
             unparsed += 1
@@ -56,13 +61,14 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
-def _lines(file: SourceFile) -> Iterator[tuple[int, str]]:
+def _lines(file: SourceFile, reading: Reading) -> Iterator[tuple[int, str]]:
     lines = file.lines(keep_ends=True)
     first = next(lines, None)
     if first is None:
         return
     if _JSON_PAGE.match(first[1]):
         lines.close()  # type: ignore[attr-defined]
+        reading.format = "prometheus-json-string"
         yield from _json_lines(file)
         return
     yield first
@@ -78,8 +84,7 @@ def _json_lines(file: SourceFile) -> Iterator[tuple[int, str]]:
         raise UnreadableFileError(
             f"{file.path}: a metric page in a JSON string that is cut off; fetch it again"
         ) from None
-    for number, line in enumerate(page.splitlines(keepends=True), 1):
-        yield number, line
+    yield from enumerate(io.StringIO(page), 1)
 
 
 @dataclass(slots=True)
@@ -93,7 +98,7 @@ class _Splitter:
     declared: set[tuple[str, str]] = field(default_factory=set)
     again: set[tuple[str, str]] = field(default_factory=set)
     again_from: int | None = None
-    """Number of samples read when a family was first declared for the second time: where the next page may have begun."""
+    """Number of samples read when a family was first declared again: where the next page may have begun."""
     ended: bool = False
 
     def comment(self, line: str) -> str | None:
@@ -126,10 +131,9 @@ class _Splitter:
         self._start_page_if_due()
         series = self.samples.number(sample.series)
         key = (series, sample.at_s)
-        if key in self.seen:
-            if not self._split(key):
-                same = repr(self.samples.value[self.seen[key]]) == repr(sample.value)
-                return None if same else "second value of a series on one page"
+        if key in self.seen and not self._split(key):
+            same = repr(self.samples.value[self.seen[key]]) == repr(sample.value)
+            return None if same else "second value of a series on one page"
         self.seen[key] = len(self.samples.value)
         self.samples.add(series, self.block, number, sample.value, sample.at_s)
         return None

@@ -16,13 +16,13 @@ _PARTS = {
 }
 """What is appended to a metric's name in its samples, and which statistic the sample is."""
 
-_NAMES = {
+_NAMES: dict[str, Any] = {
     "sample_name": pl.String, "engine": pl.String, "concept": pl.String, "statistic": pl.String, "type": pl.String,
     "unit": pl.String, "scale": pl.Float64, "name_rank": pl.Float64, "key_label": pl.String, "key_value": pl.String,
     "where_label": pl.String, "where_value": pl.String, "combine": pl.String, "since": pl.String, "until": pl.String,
     "definition": pl.String,
 }  # fmt: skip
-_DEFECTS = {
+_DEFECTS: dict[str, Any] = {
     "defect": pl.String, "engine": pl.String, "versions": pl.String, "since_key": pl.List(pl.Int64),
     "until_key": pl.List(pl.Int64), "by_version": pl.Boolean, "action": pl.String, "swaps": pl.Boolean,
     "concepts": pl.List(pl.String), "what": pl.String, "source": pl.String,

@@ -135,7 +135,10 @@ class _Loader:
             if row["boot"] in self.boots:
                 name = f"{Path(file).parent.as_posix()}/{row['boot']}"
                 for other in ("boot_facts", "engine_steps"):
-                    for fact in reading.tables.get(other, []):
+                    if isinstance(rows := reading.tables.get(other, []), pl.DataFrame):
+                        reading.tables[other] = rows.with_columns(pl.col("boot").replace(row["boot"], name))
+                        continue
+                    for fact in rows:
                         fact["boot"] = name if fact["boot"] == row["boot"] else fact["boot"]
                 row["boot"] = name
             self.boots.add(row["boot"])
@@ -151,7 +154,7 @@ class _Loader:
                 "value": pl.Float64,
             }
             return (
-                rows.select(*schema).cast(schema)
+                rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
                 if isinstance(rows, pl.DataFrame)
                 else pl.DataFrame(rows, schema=schema)
             )

@@ -1,21 +1,29 @@
--- one row per boot: what its log says, with the arm it belongs to and its setting
--- The arm is the one that study.toml declares; without one, boots of one setting are an arm, named by what they differ in.
+-- one row per boot: what its log says, the arm it belongs to, and its setting as far as the log prints it
+-- The arm is the one that study.toml declares; without one, boots of one length, batch and kind of memory budget are an arm.
+-- Boots of one arm may still differ in their setting; no spread is reported over different settings.
 create view boot_arms as
-with settings as (
+with printed as (
+    select boot, string_agg(distinct fact || '=' || text, ' ' order by fact || '=' || text) as arguments
+    from boot_facts
+    where starts_with(fact, 'arg.')
+        -- Where a server listens and what it is called is not a setting of the engine.
+        and fact not in ('arg.host', 'arg.port', 'arg.model_tag', 'arg.served_model_name', 'arg.uvicorn_log_level')
+    group by boot
+),
+
+settings as (
     select
         boots.*,
         row_number() over (order by boots.file, boots.ordinal) as ordinal_in_study,
-        coalesce(engine_version, '?') || ' ' || coalesce(model, '?')
-            || ' len ' || coalesce(requested_max_model_len_tokens::varchar, max_model_len_tokens::varchar, '?')
-            || ' batch ' || coalesce(max_num_batched_tokens::varchar, '?')
-            || coalesce(' kv ' || kv_dtype, '')
-            || case when kv_budget_source = 'profiled' or kv_budget_source is null then '' else ' ' || kv_budget_source end
-            as setting,
+        concat_ws(
+            ' ', engine, engine_version, model, 'len', coalesce(requested_max_model_len_tokens, max_model_len_tokens),
+            'batch', max_num_batched_tokens, 'kv', kv_dtype, kv_budget_source, printed.arguments
+        ) as setting,
         'len ' || coalesce(requested_max_model_len_tokens::varchar, max_model_len_tokens::varchar, '?')
             || ', batch ' || coalesce(max_num_batched_tokens::varchar, '?')
             || case when kv_budget_source = 'profiled' or kv_budget_source is null then '' else ', pinned' end
             as short_setting
-    from boots
+    from boots left join printed using (boot)
     where duplicate_of is null
 )
 

@@ -25,7 +25,7 @@ processes as (
     select
         page_order.target, page_order.life, count(distinct concepts.engine_label) as engines,
         bool_or(concepts.engine_label is not null) as has_engine_label, bool_or(concepts."exclude") as has_ranks,
-        bool_or(files.format = 'json-string-page') as is_json_string,
+        bool_or(files.format = 'prometheus-json-string') as is_json_string,
         any_value(page_order.process_start_s) is null as is_multiprocess,
         max(boots.api_servers) as api_servers,
         sum(samples.value) filter (where concepts.concept in ('running_requests', 'waiting_requests')

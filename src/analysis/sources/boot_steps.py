@@ -1,0 +1,67 @@
+"""Engine steps, one line each: a log of them is large, so they are read as columns, many lines at once."""
+
+import polars as pl
+
+from analysis.sources.boot_match import MAX_QUOTE, step_shape
+from analysis.sources.boot_split import Boot
+from analysis.sources.reading import Unparsed
+
+BATCH = 1 << 16
+_PLACEHOLDERS = {"{N}": r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,18})", "{F}": r"[0-9]{1,18}(?:\.[0-9]{1,18})?"}
+_COUNTS = ("iteration", "context_requests", "context_tokens", "generation_requests", "generation_tokens")
+COLUMNS = ("boot", "line", "iteration", "engine_index", "logged_at_text", *_COUNTS[1:], "elapsed_s")
+"""The columns of `engine_steps` without `file`, in the order of the table."""
+
+
+class Steps:
+    """The step lines met so far, parsed in batches; `unparsed` has those that could not be."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[int, int, str]] = []
+        self.boots: dict[int, Boot] = {}
+        self.frames: list[pl.DataFrame] = []
+        self.unparsed: list[Unparsed] = []
+
+    def add(self, boot: Boot, number: int, text: str) -> None:
+        """Keep one line of a boot."""
+        self.boots[id(boot)] = boot
+        self.waiting.append((id(boot), number, text))
+        if len(self.waiting) >= BATCH:
+            self._parse()
+
+    def frame(self, names: dict[int, str]) -> pl.DataFrame | None:
+        """All steps, in the order of lines, under the names of their boots (by id of the boot); None without any."""
+        self._parse()
+        if not self.frames:
+            return None
+        boots = pl.DataFrame(list(names.items()), schema={"key": pl.UInt64, "boot": pl.String}, orient="row")
+        steps = pl.concat(self.frames).join(boots, on="key", maintain_order="left").select(COLUMNS)
+        return steps if steps.height else None
+
+    def _parse(self) -> None:
+        if not self.waiting:
+            return
+        rows = pl.DataFrame(self.waiting, schema={"key": pl.UInt64, "line": pl.Int64, "text": pl.String}, orient="row")
+        self.waiting = []
+        parts = pl.col("text").str.extract_groups(_pattern()).struct
+        read = rows.with_columns(
+            *(parts.field(name).str.replace_all(",", "").cast(pl.Int64, strict=False).alias(name) for name in _COUNTS),
+            elapsed_s=parts.field("elapsed_ms").cast(pl.Float64, strict=False) / 1000,
+            engine_index=pl.col("text").str.extract(r"\bEngine ([0-9]{3}): ").cast(pl.Int32, strict=False),
+            logged_at_text=pl.col("text").str.extract(r"\b([0-9]{2}-[0-9]{2} [0-9:.]{8,18})"),
+        )
+        bad = read.filter(pl.col("elapsed_s").is_null())
+        what = f"boot line: {step_shape().id}"
+        self.unparsed += [
+            Unparsed(number, what, text[:MAX_QUOTE])
+            for _, number, text in bad.select("key", "line", "text").iter_rows()
+        ]
+        self.frames.append(read.filter(pl.col("elapsed_s").is_not_null()).drop("text"))
+
+
+def _pattern() -> str:
+    shape = step_shape()
+    rest = shape.rest_text
+    for placeholder, pattern in _PLACEHOLDERS.items():
+        rest = rest.replace(placeholder, pattern)
+    return shape.keys[0].replace("(", r"\(") + rest

@@ -1,0 +1,31 @@
+"""Frames are made safe to draw."""
+
+from decimal import Decimal
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.charts.frames import LABEL, ordered, shorten, tidy
+
+
+def test_decimals_become_floats_and_what_is_not_finite_becomes_null() -> None:
+    rows = tidy(pl.DataFrame({"a": [Decimal("1.5")], "b": [float("inf")], "c": [float("nan")], "n": [3]}))
+    assert rows.row(0) == (1.5, None, None, 3)
+
+
+def test_order_is_by_group_then_known_word_then_number() -> None:
+    rows = pl.DataFrame({"g": ["y", "x", "x", "x"], "b": ["b1", "b10", "b9", "served"]})
+    assert ordered(rows, "b", "g") == ["served", "b9", "b10", "b1"]
+
+
+def test_a_long_label_is_cut_in_its_middle() -> None:
+    rows = pl.DataFrame({"a": ["kv-cache-memory-bytes-4g", "pinned"]})
+    assert shorten(rows, "a")["a"].to_list() == ["kv-cac…ytes-4g", "pinned"]
+
+
+@given(st.lists(st.text(alphabet="abc-", min_size=1, max_size=30), min_size=1, max_size=8, unique=True))
+def test_cut_labels_stay_different(names: list[str]) -> None:
+    short = shorten(pl.DataFrame({"a": names}), "a")["a"].to_list()
+    assert len(set(short)) == len(names)
+    assert all(s == n for s, n in zip(short, names, strict=True) if len(n) <= LABEL)

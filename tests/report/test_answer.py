@@ -1,0 +1,30 @@
+"""The answer block: sentence, number, and how it was obtained."""
+
+from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.report.answer import anchor, answer
+
+
+def test_the_block_has_all_that_an_estimate_says() -> None:
+    estimate = Estimate(
+        0.69, "1", "estimate", "block bootstrap", 0.64, 0.74, 0.95, 41, "scrape intervals", "intervals <exchangeable>",
+        warnings=("torn page",), evidence=tuple(Evidence("a.prom", line) for line in range(1, 15)),
+    ).named("time.prefill_share.request_seconds", "prefill share", boot="b 1")  # fmt: skip
+    html = answer("Prefill & more.", estimate)._repr_html_()
+    for part in (
+        "<p class=\"takeaway\">Prefill &amp; more.</p>", "69 % [64, 74]", "<dt>Method</dt><dd>block bootstrap</dd>",
+        "intervals &lt;exchangeable&gt;", "<dt>Confidence</dt><dd>95%</dd>", "<dt>n</dt><dd>41 scrape intervals</dd>",
+        "<li>torn page</li>", "<b>a.prom, line 12</b>", "and 2 more: see results.json",
+        'id="n-time-prefill-share-request-seconds-boot-b-1"',
+    ):  # fmt: skip
+        assert part in html
+    assert "line 13" not in html
+
+
+def test_a_missing_number_says_why() -> None:
+    html = answer("Not known.", not_computable("1", "no iteration log").named("x", "step share")).html
+    assert "not computable: no iteration log" in html
+
+
+def test_estimates_with_other_qualifiers_have_other_anchors() -> None:
+    made = [Estimate(1.0, "1", "census", "m").named("a", "f", boot=b) for b in ("1", "2")]
+    assert anchor(made[0]) != anchor(made[1])

@@ -1,0 +1,127 @@
+"""The pages in Chromium: nothing fetched, nothing run, nothing wider than the screen, everything named."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = "/usr/bin/chromium"
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        shutil.which(CHROMIUM) is None and os.environ.get("REQUIRE_BROWSER") != "1",
+        reason="no Chromium on this machine (apt-get install chromium)",
+    ),
+]
+PAGES = ["index.html", "10-first.html", "20-second.html"]
+# Without these Chromium looks for its maker's servers at every start.
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync"]  # fmt: skip
+FAINT = """() => {
+  const shown = e => e.checkVisibility() && e.innerText && e.innerText.trim();
+  const channel = c => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4 };
+  const light = rgb => { const [r, g, b] = rgb.match(/[\\d.]+/g).map(Number);
+    return .2126 * channel(r) + .7152 * channel(g) + .0722 * channel(b) };
+  const ground = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor;
+    if (!/, 0\\)$/.test(c)) return c } return "rgb(255, 255, 255)" };
+  const bad = [];
+  for (const e of document.querySelectorAll("main *, header *, footer *, nav *")) {
+    if (e.closest("svg") || !shown(e) || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+    if (getComputedStyle(e).opacity === "0") continue;
+    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5) bad.push(e.outerHTML.slice(0, 90));
+  }
+  for (const t of document.querySelectorAll("svg text")) {
+    if (!t.checkVisibility()) continue;
+    const [a, b] = [light(getComputedStyle(t).fill), light(ground(t))].sort((x, y) => y - x);
+    if ((a + .05) / (b + .05) < 4.5) bad.push(t.outerHTML.slice(0, 90));
+  }
+  return bad;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield made
+        made.close()
+
+
+class Visit:
+    """An open page and what happened on it."""
+
+    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", script: bool = True) -> None:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
+        )
+        self.page = context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_fits_asks_for_nothing_and_says_nothing(browser: Any, report: Path, name: str, width: int) -> None:
+    visit = Visit(browser, report / name, width)
+    for details in visit.page.locator("details").all():
+        details.evaluate("e => e.open = true")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visit.asked == [(report / name).as_uri()]
+    assert visit.said == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_stands_out_from_its_ground(browser: Any, report: Path, name: str, scheme: str) -> None:
+    visit = Visit(browser, report / name, scheme=scheme)
+    assert visit.page.evaluate(FAINT) == []
+    ground = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 28)")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_each_figure_shows_one_chart_that_has_a_name(browser: Any, report: Path, width: int) -> None:
+    page = Visit(browser, report / "10-first.html", width).page
+    charts = page.get_by_role("img")
+    assert charts.count() == 2
+    assert page.get_by_role("img", name="b1 at 8 per cent, b2 at 80.").count() == 1
+    for chart in charts.all():
+        text = chart.locator("text").first
+        assert text.evaluate("e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a") >= 11
+
+
+def test_a_wide_table_scrolls_in_its_own_box_and_by_keyboard(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "20-second.html", 390).page
+    box = page.get_by_role("region")
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    box.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(300)  # the page's own policy forbids the polling script of wait_for_function
+    assert box.evaluate("e => e.scrollLeft") > 0
+
+
+def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "index.html", script=False).page
+    page.get_by_role("link", name="Where time goes →").click()
+    page.get_by_role("link", name="The rest →").click()
+    page.get_by_role("link", name="← Where time goes").click()
+    page.get_by_text("How this was obtained").first.click()
+    assert page.locator("dd", has_text="block bootstrap").is_visible()
+
+
+def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "10-first.html").page
+    page.emulate_media(media="print")
+    assert page.locator(".chart.wide:visible").count() == 2
+    assert page.locator("nav:visible").count() == 0

@@ -1,0 +1,96 @@
+"""Redaction: what goes, what stays, and that a second pass changes nothing."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.report.redact import redact
+
+HEX = "0123456789abcdef" * 2
+GONE = [
+    ("HF_TOKEN=hf_abcdefghijklmnopqrstuv", "HF_TOKEN=[token]", {"token": 1}),
+    ("using hf_abcdefghijklmnopqrstuv.", "using [token].", {"token": 1}),
+    ("key sk-proj-abcdefghijklmnop1234", "key [token]", {"token": 1}),
+    ("AKIAIOSFODNN7EXAMPLE", "[token]", {"token": 1}),
+    ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "[token]", {"token": 1}),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "[token]", {"token": 1}),
+    ("Authorization: Bearer abc.def", "Authorization: [secret]", {"secret": 1}),
+    ("{'Authorization': 'Basic dXNlcjpwYXNz'}", "{'Authorization': '[secret]'}", {"secret": 1}),
+    ("bearer abcdefghijklmnopqrst", "bearer [secret]", {"secret": 1}),
+    ("--api-key hunter2 --port 8000", "--api-key [secret] --port 8000", {"secret": 1}),
+    ("--hf-token=abc", "--hf-token=[secret]", {"secret": 1}),
+    ("'api_key': ['a', 'b'], 'port': 1", "'api_key': [secret], 'port': 1", {"secret": 1}),
+    ('"password": "a b c"', '"password": "[secret]"', {"secret": 1}),
+    ("DB_PASSWORD=pw;x", "DB_PASSWORD=[secret];x", {"secret": 1}),
+    ("AWS_SECRET_ACCESS_KEY=abc/def", "AWS_SECRET_ACCESS_KEY=[secret]", {"secret": 1}),
+    ("redis://user:pw@10.1.2.3:6379/0", "redis://[userinfo]@[ip]:6379/0", {"secret": 1, "ip address": 1}),
+    ("mail alice.b+c@example.co.uk now", "mail [e-mail] now", {"e-mail": 1}),
+    ("from 192.168.0.17:4711", "from [ip]:4711", {"ip address": 1}),
+    ("tcp://[fe80::1ff:fe23:4567:890a]:1", "tcp://[[ip]]:1", {"ip address": 1}),
+    ("2001:db8:0:1:1:1:1:1 up", "[ip] up", {"ip address": 1}),
+    ("mac 00:1a:2b:3c:4d:5e", "mac [mac]", {"hardware address": 1}),
+    ("http://gpu-17:8000/metrics", "http://[host]:8000/metrics", {"host": 1}),
+    ("on node-3.cluster.local,", "on [host],", {"host": 1}),
+    ('up{instance="gpu-17:8000"}', 'up{instance="[host]:8000"}', {"host": 1}),
+    ("hostname=gpu17", "hostname=[host]", {"host": 1}),
+    ("/home/alice/models/x.gguf", "~/models/x.gguf", {"path": 1}),
+    ("/Users/bob: no such file", "~: no such file", {"path": 1}),
+    ("/root/.cache/huggingface", "~/.cache/huggingface", {"path": 1}),
+    (r"C:\Users\bob\x", r"~\x", {"path": 1}),
+    ("model='/mnt/team-a/models/Qwen2.5'", "model='[path]/Qwen2.5'", {"path": 1}),
+    (f"request cmpl-{HEX}", "request cmpl-[id]", {"identifier": 1}),
+    ("GPU-12345678-1234-1234-1234-123456789abc", "GPU-[id]", {"identifier": 1}),
+    ("a\n-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\nb", "a\n[secret]\nb", {"secret": 1}),
+]
+STAYS = [
+    "vLLM version 0.32.0", "vllm==0.32.0", "0.32.0.1 of it is version 12.4.5.8", "GPU KV cache size: 1,110,893 tokens",
+    "INFO 11-29 13:10:52 [core.py:76] Initializing",
+    "2026-11-29T13:10:52.123Z", "max_tokens=128, num_prompt_tokens: 5",
+    "max_num_batched_tokens=8192, skip_tokenizer_init=False, tokenizer='Qwen/Qwen2.5-0.5B'",
+    "api_key=None, hf_token: null",
+    "--max-num-batched-tokens 8192 --max-model-len 4096", "eos_token='</s>', pad_token_id=0, time_per_output_token: 3",
+
+    "http://localhost:8000/v1/completions", "127.0.0.1:53122 - GET /metrics 200", "host='0.0.0.0', host=None, ::1",
+    "vllm.v1.engine.core gpu_worker.py:123", "metrics/20261129T131052Z.prom.gz",
+    "Qwen/Qwen2.5-0.5B-Instruct", "and/or 3/4",
+    'vllm:request_success_total{finished_reason="stop",model_name="a"} 1532.0',
+    "std::vector c10::Error", "1.2.3",
+    "Available KV cache memory: 3.94 GiB", "node=0 rank 1:2:3", "12345678901234567890123456789012345678",
+    "git+gabc1234",
+    "https://huggingface.co/Qwen", "per token: generating",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shown", "kinds"), GONE, ids=[g[0][:30] for g in GONE])
+def test_what_goes(text: str, shown: str, kinds: dict[str, int]) -> None:
+    result = redact(text)
+    assert (result.text, dict(result.kinds)) == (shown, kinds)
+
+
+@pytest.mark.parametrize("text", STAYS)
+def test_what_stays(text: str) -> None:
+    assert redact(text).text == text
+    assert redact(text).kinds == {}
+
+
+PIECES = [g[0] for g in GONE] + STAYS + [g[1] for g in GONE]
+GLUE = st.sampled_from(["", " ", ",", "=", ":", "/", "@", '"', "'", "[", "]", "://", ".", "-", "\n",
+                         "token", "host=", "x", "1"])  # fmt: skip
+
+
+@given(st.lists(st.one_of(st.sampled_from(PIECES), GLUE, st.text(max_size=6)), max_size=8).map("".join))
+@settings(max_examples=100, deadline=None)
+def test_a_second_pass_changes_nothing(text: str) -> None:
+    once = redact(text)
+    twice = redact(once.text)
+    assert (twice.text, dict(twice.kinds)) == (once.text, {})
+
+
+@pytest.mark.parametrize("text", ["a" * 50_000, "a." * 25_000, ":" * 50_000, "/" * 50_000, "a@" * 25_000, "-" * 50_000,
+                                  "api_key" * 7_000, "0" * 50_000, "/data/" * 8_000, "://" * 16_000])  # fmt: skip
+def test_hostile_texts_take_bounded_time(text: str) -> None:
+    start = time.process_time()
+    redact(text)
+    assert time.process_time() - start < 5

@@ -1,0 +1,68 @@
+"""results.json: strict, sorted, the same for the same input."""
+
+import json
+from math import inf
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.estimates.estimate import Estimate, Evidence
+from analysis.report.errors import ReportError
+from analysis.report.overview import index_of
+from analysis.report.results import Json, estimate_from_json, merge, write
+
+
+def row(id: str, value: float, **qualifiers: str) -> Json:
+    made = Estimate(value, "1", "census", "counted").named(id, "f", **qualifiers)
+    return made.with_evidence(Evidence("a.log", 3, quote="key hf_abcdefghijklmnop")).to_json()
+
+
+def put(folder: Path, page: str, **parts: list[Json]) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / f"{page}.json").write_text(json.dumps(parts))
+
+
+def test_estimates_are_merged_sorted_and_redacted(tmp_path: Path) -> None:
+    put(tmp_path, "20-b", estimates=[row("b", 1.0), row("a", 2.0, boot="2")], takeaways=[{"sentence": "second"}])
+    put(tmp_path, "10-a", estimates=[row("a", 3.0, boot="1"), row("b", 1.0)], takeaways=[{"sentence": "first"}])
+    results = merge(tmp_path, ["10-a", "20-b", "30-nothing"], "s", {"files": 2})
+    assert [(e["id"], e["value"]) for e in results.json["estimates"]] == [("a", 3.0), ("a", 2.0), ("b", 1.0)]
+    assert [(t["sentence"], t["page"]) for t in results.json["takeaways"]] == [("first", "10-a"), ("second", "20-b")]
+    assert results.json["estimates"][0]["evidence"][0]["quote"] == "key [token]"
+    assert results.redacted == {"token": 3}
+    assert results.page_of['["b", {}]'] == "10-a"
+    assert list(results.json) == ["study", "generated_from", "estimates", "claims", "takeaways"]
+
+
+def test_two_notebooks_may_not_disagree(tmp_path: Path) -> None:
+    put(tmp_path, "10-a", estimates=[row("a", 1.0)])
+    put(tmp_path, "20-b", estimates=[row("a", 2.0)])
+    with pytest.raises(ReportError, match="the notebooks 10-a and 20-b disagree on"):
+        merge(tmp_path, ["10-a", "20-b"], "s", {})
+
+
+@pytest.mark.parametrize("bad", ["NaN", "Infinity"])
+def test_what_json_cannot_say_is_refused(tmp_path: Path, bad: str) -> None:
+    (tmp_path / "10-a.json").write_text(f'{{"estimates": [{{"id": "a", "qualifiers": {{}}, "value": {bad}}}]}}')
+    with pytest.raises(ReportError, match="not finite"):
+        write(merge(tmp_path, ["10-a"], "s", {}), tmp_path / "results.json")
+    assert not (tmp_path / "results.json").exists()
+
+
+ENDS = st.one_of(st.none(), st.floats(allow_nan=False))
+
+
+@given(value=st.floats(allow_nan=False, allow_infinity=False), low=ENDS, high=ENDS, warnings=st.lists(st.text()))
+def test_an_estimate_survives_json(value: float, low: float | None, high: float | None, warnings: list[str]) -> None:
+    low, high = (None if low == inf else low), (None if high == -inf else high)
+    made = Estimate(value, "s", "estimate", "m", low, high, 0.9, 3, "boots", "a", "r", tuple(warnings),
+                    (Evidence("f", 1, "s", "w", "q"),), "id", "f", {"boot": "1"}, "one_block")  # fmt: skip
+    assert estimate_from_json(json.loads(json.dumps(made.to_json(), allow_nan=False))) == made
+
+
+def test_a_takeaway_must_rest_on_recorded_numbers(tmp_path: Path) -> None:
+    put(tmp_path, "10-a", takeaways=[{"sentence": "s", "estimates": [{"id": "x", "qualifiers": {}}]}])
+    with pytest.raises(ReportError, match=r"a takeaway of 10-a rests on .*, which no notebook recorded"):
+        index_of(merge(tmp_path, ["10-a"], "s", {}), [])

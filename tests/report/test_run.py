@@ -1,0 +1,88 @@
+"""Building a report: what fails says so in one sentence; what is killed leaves nothing."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from report_making import Silent, notebook  # made importable by conftest.py
+
+from analysis.report.errors import ReportError
+from analysis.report.run import build
+
+BARE = "import os, pathlib"
+
+
+def test_a_failing_notebook_is_named_with_its_cell_and_the_old_report_stays(tmp_path: Path) -> None:
+    out = tmp_path / "reports" / "study"
+    out.mkdir(parents=True)
+    (out / "results.json").write_text("old")
+    bad = notebook(tmp_path / "10-bad.ipynb", "# Title", "1 + 1", "x = {}['gone']\ny = 2", setup=BARE)
+    progress = Silent()
+    with pytest.raises(ReportError) as caught:
+        build("study", tmp_path, out, [bad], progress)
+    sentence = str(caught.value)
+    assert sentence.endswith("10-bad.ipynb, cell 5 (x = {}['gone']): KeyError: 'gone'")
+    assert "Traceback" not in sentence and "\n" not in sentence
+    assert (out / "results.json").read_text() == "old"
+    assert [p.name for p in out.parent.iterdir()] == ["study"]
+    assert progress.said[-1] == "finish"
+
+
+def test_a_notebook_gets_its_parameters_and_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
+    cell = "(pathlib.Path(out) / 'seen.txt').write_text(f'{data} {hash(\"x\")}'); print({*'abcdef'})"
+    book = notebook(tmp_path / "10-a.ipynb", "# A\n\nText.", cell, setup=BARE)
+    seen = []
+    for _ in range(2):
+        index = build("study", tmp_path / "x" / "..", tmp_path / "reports" / "study", [book], Silent())
+        files = sorted(p for p in index.parent.rglob("*") if p.is_file())
+        seen.append({p.name: p.read_bytes() for p in files})
+    assert seen[0] == seen[1]
+    assert sorted(seen[0]) == ["10-a.html", "index.html", "results.json", "seen.txt"]
+    assert seen[0]["seen.txt"].startswith(f"{tmp_path} ".encode())
+
+
+BUILD = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from making import Silent
+from analysis.report.run import build
+root = Path(sys.argv[2])
+build("study", root, root / "reports" / "study", [root / "10-slow.ipynb"], Silent())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_killed_build_leaves_the_old_report_and_no_process(tmp_path: Path, number: int) -> None:
+    out = tmp_path / "reports" / "study"
+    out.mkdir(parents=True)
+    (out / "results.json").write_text("old")
+    notebook(
+        tmp_path / "10-slow.ipynb",
+        "import time\n(pathlib.Path(data) / 'kernel.pid').write_text(str(os.getpid()))\ntime.sleep(120)",
+        setup=BARE,
+    )
+    builder = subprocess.Popen([sys.executable, "-c", BUILD, str(Path(__file__).parent), str(tmp_path)],
+                               stderr=subprocess.DEVNULL)  # fmt: skip
+    pid = _wait_for(tmp_path / "kernel.pid", builder)
+    builder.send_signal(number)
+    assert builder.wait(30) != 0
+    assert (out / "results.json").read_text() == "old"
+    assert [p.name for p in out.parent.iterdir()] == ["study"]
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.1)
+    raise AssertionError("the kernel outlived the build")
+
+
+def _wait_for(path: Path, builder: subprocess.Popen[bytes]) -> int:
+    for _ in range(600):
+        if path.exists() and path.read_text():
+            return int(path.read_text())
+        assert builder.poll() is None, "the build ended before it was killed"
+        time.sleep(0.1)
+    raise AssertionError("the notebook did not start")
