@@ -62,14 +62,18 @@ def compare(connection: duckdb.DuckDBPyConnection, a: str, b: str, measure: str)
         arms = dict(boots(connection).select("boot", "arm").iter_rows())
         of_arm = {arm: _shares(connection, {boot for boot, its in arms.items() if its == arm}) for arm in (a, b)}
     else:
-        raise UnknownMeasureError(f"no comparison of {measure!r}; there are {', '.join([*BOOT_MEASURES, 'prefill_share'])}")
+        raise UnknownMeasureError(
+            f"no comparison of {measure!r}; there are {', '.join([*BOOT_MEASURES, 'prefill_share'])}"
+        )
     got = choose.compare(of_arm[a], of_arm[b], margin=declared_margin(connection))
     return got.named("arms.ratio", "50-arms", a=a, b=b, measure=measure)
 
 
 def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
     """The equivalence margin that study.toml declares (a share, 0.05), or None."""
-    rows = connection.sql("select value from study_facts where key in ('margin', 'objective.margin') limit 1").fetchall()
+    rows = connection.sql(
+        "select value from study_facts where key in ('margin', 'objective.margin') limit 1"
+    ).fetchall()
     margin = json.loads(rows[0][0]) if rows else None
     return float(margin) if isinstance(margin, int | float) and 0 < margin < 1 else None
 
