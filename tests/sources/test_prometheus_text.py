@@ -64,7 +64,8 @@ def test_prefixes_of_ray_and_gateways_are_undone(tmp_path: Path, written: str, n
 @pytest.mark.parametrize(
     "line",
     [
-        "vllm:a", "vllm:a x", "vllm:a 1_000", 'vllm:a{b="c} 1', 'vllm:a{b="c",b="d"} 1', "vllm:a 1 2 3", "1a 1", "vllm:a 1e999",
+        "vllm:a", "vllm:a x", "vllm:a 1_000", 'vllm:a{b="c} 1', 'vllm:a{b="c",b="d"} 1', "vllm:a 1 2 3", "1a 1",
+        "vllm:a 1e999",
         "vllm:a 0x10",
         "vllm:a " + "9" * 10_000, "vllm:a ١", "<html>", 'vllm:a{b} 1', "vllm:a 1 nan", "{} 1",
     ],
