@@ -166,6 +166,15 @@ def test_a_dump_is_one_page_per_time_and_instance(tmp_path: Path) -> None:
     assert [(p, v) for p, *_, v in samples(reading)] == [(0, 1), (1, 2), (2, 1), (3, 2)]
 
 
+def test_a_dump_that_repeats_itself_keeps_the_first_values_and_says_so(tmp_path: Path) -> None:
+    dump = "".join(f'{{__name__="vllm:a_total"}} {v} {t}\n' for v, t in ((1, 1786929000000), (2, 1786929060000)))
+    again = read(tmp_path, dump + dump)
+    assert [(p, v) for p, *_, v in samples(again)] == [(0, 1), (1, 2)] and again.message is None
+    other = read(tmp_path, dump + dump.replace("} 2", "} 3"))
+    assert [(p, v) for p, *_, v in samples(other)] == [(0, 1), (1, 2)]
+    assert other.message == "some series have two values at one time; the first is kept"
+
+
 def test_time_stamps_that_differ_within_one_scrape_do_not_split_it(tmp_path: Path) -> None:
     reading = read(tmp_path, "vllm:a 1 1786929000000\nvllm:b 2 1786929005000\nvllm:c 3\n")
     assert [page[:3] for page in pages(reading)] == [("metrics", 1786929005.0, "sample timestamp")]
