@@ -13,8 +13,11 @@ from analysis.sources.files import SourceFile, UnreadableFileError
 
 CASES = Path(__file__).parents[1] / "cases"
 SEEDS = sorted(path for path in CASES.glob("*/metrics/*") if path.is_file())
-SPICE = [b"{", b"}", b'"', b"\\", b"\n", b"\r", b"#", b" ", b",", b"=", b"\x00", b"\xff", b"NaN", b"1e999", b"-",
-         b"\xef\xbb\xbf", b"_total", b"# EOF\n", b"# TYPE a counter\n", b"[", b"]", b"# {", b"9" * 500, b'le="+Inf"']  # fmt: skip
+SPICE = [
+    text.encode()
+    for text in (*'{}"\\\n\r# ,=\0[]-', "NaN", "1e999", "\ufeff", "_total", "# EOF\n", "# TYPE a counter\n", "# {")
+]
+SPICE += [b"\xff", b"9" * 500, b'le="+Inf"']
 
 
 def mutate(data: bytes, chance: random.Random) -> bytes:

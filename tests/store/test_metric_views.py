@@ -198,6 +198,19 @@ def test_a_known_version_decides_before_the_page(study: Loaded) -> None:
     assert "vllm-phases-swapped" not in {defect for defect, *_ in defects(connection)}
 
 
+def test_the_version_of_another_engine_decides_nothing(study: Loaded) -> None:
+    boot = "[2026-11-29 10:00:00] server_args=ServerArgs(model_path='m', context_length=8192)\n"
+    boot += "[2026-11-29 10:00:09] The server is fired up and ready to roll!\n"
+    connection = study(**{"boots/a.log": boot, "1.prom": phases(prefill=900, decode=40, ttft=60, itl=950)})
+    assert ("vllm-phases-swapped", "corrected", "invariants") in defects(connection)
+
+
+def test_a_swap_is_found_beside_a_newer_engine(study: Loaded) -> None:
+    newer = "vllm:inter_token_latency_seconds_sum 5\nvllm:inter_token_latency_seconds_count 5\n"
+    connection = study(**{"old/1.prom": phases(prefill=900, decode=40, ttft=60, itl=950), "new/1.prom": newer})
+    assert connection.sql("select scope from defects where defect = 'vllm-phases-swapped'").fetchall() == [("old",)]
+
+
 @pytest.mark.parametrize("later", [-5_000_000.0, 5_000_000.0])
 def test_uptime_sized_sums_are_left_out_and_said_so(study: Loaded, later: float) -> None:
     def page(decode: float, count: int) -> str:
