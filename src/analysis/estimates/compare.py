@@ -140,6 +140,7 @@ def _member(x: Floats, y: Floats, low: float, high: float, name: str) -> Estimat
     shown = low > 0 or high < 0
     return Estimate(
         exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp_end(low),
-        exp_end(high), CONFIDENCE, min(len(x), len(y)), "runs per arm", "runs are independent, equal scatter in all arms",
+        exp_end(high), CONFIDENCE, min(len(x), len(y)), "runs per arm",
+        "runs are independent, equal scatter in all arms",
         verdict="different" if shown else "cannot_tell",
     )  # fmt: skip
