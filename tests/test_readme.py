@@ -1,0 +1,59 @@
+"""The README keeps its word: its commands run, its code runs, its answer is what the data say."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from analysis import paths
+from analysis.estimates.rounding import show
+from analysis.findings import time_split, time_tables
+from analysis.study import Study
+
+TEXT = (paths.ROOT / "README.md").read_text()
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.splitlines()]
+RUN_BY_CI = "make test"
+"""The command that runs these tests; .ci/run calls it."""
+
+
+def test_the_commands_are_found() -> None:
+    assert {"make", RUN_BY_CI, "make report DATA=vllm-cpu/", "make facts DATA=vllm-cpu/"} <= set(COMMANDS)
+    assert (paths.ROOT / ".ci" / "run").read_text().splitlines()[-1] == RUN_BY_CI
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c != RUN_BY_CI])
+def test_command(command: str) -> None:
+    run = subprocess.run(shlex.split(command), cwd=paths.ROOT, capture_output=True, text=True, timeout=900)
+    assert run.returncode == 0, run.stderr[-2000:]
+    if command.startswith("make report"):
+        assert Path(run.stdout.splitlines()[-1]).is_file()
+
+
+def test_code() -> None:
+    for block in re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL):
+        exec(block, {})
+
+
+def test_the_answer_is_computed() -> None:
+    study = Study("vllm-cpu")
+    shares = time_tables.headline(time_split.prefill_shares(study.connection, time_split.runs(study.connection)))
+    lowest, highest = min(shares, key=lambda e: e.value or 0), max(shares, key=lambda e: e.value or 0)
+    said = re.search(r"<!-- answer -->(.*)<!-- /answer -->", TEXT)
+    assert len(shares) == 5
+    assert all(e.high is not None and e.high < 0.5 for e in shares)
+    assert said is not None
+    assert said[1] == (
+        f"no: prefill is {show(lowest)} to {show(highest)} of request-seconds "
+        "in the five runs with an interval; decode is the rest."
+    )
+
+
+def test_every_file_named_in_the_tree_is_there() -> None:
+    for name in re.findall(r"`((?:docs|src|tests|data|notebooks)/[\w./-]+)`", TEXT):
+        assert (paths.ROOT / name).exists(), name
+
+
+def test_every_notebook_has_its_sentence() -> None:
+    assert all(f"`{notebook.stem}`" in TEXT for notebook in paths.NOTEBOOKS.glob("*.ipynb"))
