@@ -100,8 +100,8 @@ def share_from_scrapes(windows: Windows, independent: Estimate | None = None) ->
 
 def _recentred(independent: Estimate, share: float) -> Estimate:
     """Its width on the log-odds around this share: the sums of scrapes and of requests may differ a little."""
-    low, high = (float(special.logit(end)) for end in (independent.low, independent.high))
-    ends = logit_ends(share, (high - low) / 2, 1.0)
+    low, high = special.logit(np.array([independent.low, independent.high], dtype=np.float64))
+    ends = logit_ends(share, float(high - low) / 2, 1.0)
     return replace(independent, value=share, low=ends[0], high=ends[1])
 
 
