@@ -1,5 +1,7 @@
 """The share from a series of scrapes: blocks, resets, refusals, drift."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -30,10 +32,12 @@ def test_value_is_the_ratio_of_sums_and_batch_means_by_hand() -> None:
 def test_the_wider_independent_interval_is_kept() -> None:
     w = windows()
     own = share_from_scrapes(w)
-    from dataclasses import replace
-
     wide = replace(own, low=0.01, high=0.9, method="bucket spread", n=401, n_of="requests")
-    assert share_from_scrapes(w, wide).high == 0.9
+    kept = share_from_scrapes(w, wide)
+    assert kept.n_of == "requests"
+    odds = [np.log(p / (1 - p)) for p in (wide.low, wide.high, kept.low, kept.value, kept.high)]
+    assert odds[4] - odds[2] == pytest.approx(odds[1] - odds[0])
+    assert odds[4] - odds[3] == pytest.approx(odds[3] - odds[2])
     narrow = replace(own, low=own.value - 1e-9, high=own.value + 1e-9)
     assert share_from_scrapes(w, narrow).n_of == "blocks"
 

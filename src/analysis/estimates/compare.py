@@ -131,9 +131,10 @@ def _family(arms: list[ArrayLike]) -> tuple[list[Floats], str | None]:
     why = next((w for arm in found if (w := problem("runs", arm, positive=True))), None)
     if why is None and (len(found) < 2 or any(len(arm) < 2 for arm in found)):
         why = "one run per arm"
-    if why is None and all(np.ptp(arm) == 0 for arm in found):
+    logs = [np.log(arm) for arm in found] if why is None else found
+    if why is None and max(float(np.ptp(arm)) for arm in logs) <= 1e-12:
         why = "the runs of each arm are identical"
-    return ([np.log(arm) for arm in found] if why is None else found), why
+    return logs, why
 
 
 def _member(x: Floats, y: Floats, low: float, high: float, name: str) -> Estimate:

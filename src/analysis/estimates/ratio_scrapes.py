@@ -5,10 +5,11 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from analysis.estimates.clusters import clustered_share
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import Floats, floats, problem
+from analysis.estimates.inputs import Floats, floats, logit_ends, problem
 
 ASSUMPTION = "blocks of time are independent: the traffic mix drifts over less than a 30th of the span"
 BLOCKS = (5, 10)
@@ -85,7 +86,7 @@ def share_from_scrapes(windows: Windows, independent: Estimate | None = None) ->
     if not choices:
         return no_interval(share, "1", method, "fewer than 5 blocks", n=n, n_of="windows")
     if independent is not None and independent.low is not None:
-        choices.append(replace(independent, value=share))
+        choices.append(_recentred(independent, share))
     else:
         each = clustered_share(windows.part, windows.whole, np.arange(len(windows.part)), "windows", ASSUMPTION)
         choices += [each] if each.low is not None else []
@@ -95,6 +96,13 @@ def share_from_scrapes(windows: Windows, independent: Estimate | None = None) ->
         warnings=_drift(windows, share),
         assumption=f"{ASSUMPTION} ({windows.span_s / TRUSTED_SPANS:.0f} s), or not at all",
     )  # fmt: skip
+
+
+def _recentred(independent: Estimate, share: float) -> Estimate:
+    """Its width on the log-odds around this share: the sums of scrapes and of requests may differ a little."""
+    low, high = special.logit(np.array([independent.low, independent.high], dtype=np.float64))
+    ends = logit_ends(share, float(high - low) / 2, 1.0)
+    return replace(independent, value=share, low=ends[0], high=ends[1])
 
 
 def blocks_of(windows: Windows, blocks: int) -> NDArray[np.int64]:
