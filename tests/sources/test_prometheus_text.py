@@ -64,7 +64,9 @@ def test_prefixes_of_ray_and_gateways_are_undone(tmp_path: Path, written: str, n
 @pytest.mark.parametrize(
     "line",
     [
-        "vllm:a", "vllm:a x", "vllm:a 1_000", 'vllm:a{b="c} 1', 'vllm:a{b="c",b="d"} 1', "vllm:a 1 2 3", "1a 1", "vllm:a 1e999", "vllm:a 0x10",
+        "vllm:a", "vllm:a x", "vllm:a 1_000", 'vllm:a{b="c} 1', 'vllm:a{b="c",b="d"} 1', "vllm:a 1 2 3", "1a 1",
+        "vllm:a 1e999",
+        "vllm:a 0x10",
         "vllm:a " + "9" * 10_000, "vllm:a ١", "<html>", 'vllm:a{b} 1', "vllm:a 1 nan", "{} 1",
     ],
 )  # fmt: skip
@@ -162,6 +164,15 @@ def test_a_dump_is_one_page_per_time_and_instance(tmp_path: Path) -> None:
         ("metrics@y", 1786929000.0, "sample timestamp"), ("metrics@y", 1786929060.0, "sample timestamp"),
     ]  # fmt: skip
     assert [(p, v) for p, *_, v in samples(reading)] == [(0, 1), (1, 2), (2, 1), (3, 2)]
+
+
+def test_a_dump_that_repeats_itself_keeps_the_first_values_and_says_so(tmp_path: Path) -> None:
+    dump = "".join(f'{{__name__="vllm:a_total"}} {v} {t}\n' for v, t in ((1, 1786929000000), (2, 1786929060000)))
+    again = read(tmp_path, dump + dump)
+    assert [(p, v) for p, *_, v in samples(again)] == [(0, 1), (1, 2)] and again.message is None
+    other = read(tmp_path, dump + dump.replace("} 2", "} 3"))
+    assert [(p, v) for p, *_, v in samples(other)] == [(0, 1), (1, 2)]
+    assert other.message == "some series have two values at one time; the first is kept"
 
 
 def test_time_stamps_that_differ_within_one_scrape_do_not_split_it(tmp_path: Path) -> None:

@@ -136,6 +136,17 @@ def test_answers_of_one_query_each_are_one_sequence(study: Loaded) -> None:
     assert connection.sql("select max(position), sum(resets) from page_order").fetchall() == [(2, 0)]
 
 
+def test_a_share_from_answers_in_two_files(study: Loaded) -> None:
+    def answer(name: str, *values: str) -> str:
+        points = list(zip((100, 160), values, strict=True))
+        return json.dumps([{"metric": {"__name__": f"vllm:request_{name}_time_seconds_sum"}, "values": points}])
+
+    found = facts_metrics.facts(
+        study(**{"a.json": answer("prefill", "1", "3"), "b.json": answer("decode", "50", "58")})
+    )
+    assert found is not None and found["prefill_share"] == 0.2
+
+
 def test_old_and_new_name_of_one_metric_are_not_added(study: Loaded) -> None:
     both = "vllm:gpu_prefix_cache_hits_total 7\nvllm:prefix_cache_hits_total 7\n"
     connection = study(**{"new/1.prom": both, "old/1.prom": "vllm:gpu_prefix_cache_hits_total 5\n"})
@@ -187,6 +198,19 @@ def test_a_known_version_decides_before_the_page(study: Loaded) -> None:
     assert "vllm-phases-swapped" not in {defect for defect, *_ in defects(connection)}
 
 
+def test_the_version_of_another_engine_decides_nothing(study: Loaded) -> None:
+    boot = "[2026-11-29 10:00:00] server_args=ServerArgs(model_path='m', context_length=8192)\n"
+    boot += "[2026-11-29 10:00:09] The server is fired up and ready to roll!\n"
+    connection = study(**{"boots/a.log": boot, "1.prom": phases(prefill=900, decode=40, ttft=60, itl=950)})
+    assert ("vllm-phases-swapped", "corrected", "invariants") in defects(connection)
+
+
+def test_a_swap_is_found_beside_a_newer_engine(study: Loaded) -> None:
+    newer = "vllm:inter_token_latency_seconds_sum 5\nvllm:inter_token_latency_seconds_count 5\n"
+    connection = study(**{"old/1.prom": phases(prefill=900, decode=40, ttft=60, itl=950), "new/1.prom": newer})
+    assert connection.sql("select scope from defects where defect = 'vllm-phases-swapped'").fetchall() == [("old",)]
+
+
 @pytest.mark.parametrize("later", [-5_000_000.0, 5_000_000.0])
 def test_uptime_sized_sums_are_left_out_and_said_so(study: Loaded, later: float) -> None:
     def page(decode: float, count: int) -> str:
@@ -226,8 +250,17 @@ def test_prefix_cache_counters_in_blocks(study: Loaded) -> None:
 
 def test_a_page_as_a_json_string_is_a_named_defect(study: Loaded) -> None:
     page = json.dumps("# TYPE llamacpp:prompt_tokens_total counter\nllamacpp:prompt_tokens_total 5\n")
-    connection = study(**{"metrics": page})
+    connection = study(metrics=page)
     assert defects(connection) == {("llamacpp-page-as-json-string", "corrected", "invariants")}
+
+
+def test_no_share_of_phases_that_end_on_different_pages(study: Loaded) -> None:
+    whole = phases(prefill=10, decode=90, ttft=11, itl=100)
+    later = phases(prefill=20, decode=180, ttft=22, itl=200)
+    cut = later[: later.index("request_decode_time_seconds_sum 180") + 33]
+    found = facts_metrics.facts(study(**{"1.prom": whole, "2.prom": later, "3.prom": cut.replace(" 20", " 30")}))
+    assert found is not None
+    assert (found["prefill_s"], found["decode_s"], found["prefill_share"]) == (20, 90, None)
 
 
 def histogram(name: str, buckets: list[float], total: float, count: float) -> str:
@@ -252,6 +285,7 @@ SOUND = (
         ("metrics_phase_sums", [SOUND.replace("_sum 55", "_sum 56")]),
         ("metrics_sum_fits_buckets", [histogram(QUEUE, [0, 0, 4], 3.9, 4)]),
         ("metrics_sum_fits_buckets", [histogram(QUEUE, [4, 4, 4], 1.3, 4)]),
+        ("metrics_phase_windows", [SOUND, SOUND, histogram(PREFILL, [2, 3, 4], 5, 4)]),
         ("metrics_negative_steps", [histogram(QUEUE, [2, 3, 4], 5, 4), histogram(QUEUE, [3, 3, 4], 5, 4)]),
         ("metrics_negative_steps", [histogram(QUEUE, [2, 3, 4], 5, 4), histogram(QUEUE, [2, 3, 5], 4, 5)]),
     ],

@@ -117,7 +117,7 @@ def show(estimate: Estimate, *, digits: int | None = None, plain: bool | None = 
 
 
 def _without_interval(e: Estimate, digits: int | None, plain: bool) -> str:
-    if e.kind in ("census", "identity") and e.reason is None:
+    if e.kind in ("census", "identity"):  # counted: no interval is due, so its absence is not said
         return show_number(e.value, e.unit, digits=digits, plain=plain)
     number = show_number(e.value, e.unit, digits=digits or BARE_DIGITS, plain=plain)
     return f"{number} (no interval: {e.reason})" if e.reason else number

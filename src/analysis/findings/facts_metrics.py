@@ -4,6 +4,10 @@ from typing import Any
 
 import duckdb
 
+from analysis import paths
+
+_UNEVEN = paths.CHECKS / "metrics_phase_windows.sql"
+
 Totals = dict[tuple[str, str], float]
 """(concept, statistic) to the sum over targets, lives, engines, models and labels; absent when not exported."""
 
@@ -26,7 +30,7 @@ def facts(connection: duckdb.DuckDBPyConnection) -> dict[str, Any] | None:
         "window": _value(connection, 'select min("window") from page_order'),
         "prefill_s": prefill,
         "decode_s": decode,
-        "prefill_share": _ratio(prefill, None if prefill is None or decode is None else prefill + decode),
+        "prefill_share": _share(connection, prefill, decode),
         "queue_s": totals.get(("queue_time", "sum")),
         **_finished(connection, totals),
         "prompt_tokens": _count(totals.get(("prompt_tokens", "value"))),
@@ -59,6 +63,13 @@ def _phases(totals: Totals) -> tuple[float | None, float | None, str | None]:
     if prefill is None and decode is None:
         return None, None, None
     return prefill, decode, "engine batch time, not summed request time"
+
+
+def _share(connection: duckdb.DuckDBPyConnection, prefill: float | None, decode: float | None) -> float | None:
+    """Prefill / (prefill + decode); None when a page that was cut ends the window of one of them earlier."""
+    if prefill is None or decode is None or connection.sql(_UNEVEN.read_text()).fetchall():
+        return None
+    return _ratio(prefill, prefill + decode)
 
 
 def _finished(connection: duckdb.DuckDBPyConnection, totals: Totals) -> dict[str, Any]:
@@ -127,9 +138,10 @@ def _by_key(connection: duckdb.DuckDBPyConnection, concept: str) -> dict[str, in
 
 
 def _gauges(connection: duckdb.DuckDBPyConnection) -> dict[str, float]:
-    """Each gauge on the last page of its target: requests and tokens in use summed over targets, the least pool."""
+    """Each gauge on the last page of its target: requests and tokens in use summed, the pool if it is one."""
     rows = connection.sql(
-        "select concept, case when concept = 'pool_tokens' then min(value) else sum(value) end::double "
+        "select concept, case when concept <> 'pool_tokens' then sum(value) "
+        "when count(distinct value) = 1 then min(value) end::double "
         "from concept_gauges where key is null "
         "and page in (select max_by(page, position) from page_order group by target) group by concept"
     ).fetchall()

@@ -4,6 +4,7 @@ import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence
+from analysis.findings import integrity
 from analysis.findings.frames import rows
 
 FINDING = "10-inventory"
@@ -83,6 +84,11 @@ def defects(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         from defects group by defect, versions, detected_by, action order by defect, detected_by
         """,
     )
+
+
+def broken(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a contradiction found in the pages: which check, where, and what it is."""
+    return integrity.violations(connection).select("run", "scope", pl.col("means").alias("what it is"), "detail")
 
 
 def sentence(connection: duckdb.DuckDBPyConnection, counts: list[Estimate]) -> str:

@@ -24,7 +24,8 @@ def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
     pools = [e.value for e in measured if e.id == "pool.tokens" and e.value is not None]
     if not pools:
         return "What the token pool is cannot be said: no boot log prints one."
-    seen = f"The {len(pools)} boots with a pool hold {show_number(min(pools), 'tokens')} to {show_number(max(pools), 'tokens')}"
+    least, most = show_number(min(pools), "tokens"), show_number(max(pools), "tokens")
+    seen = f"The {len(pools)} boots with a pool hold {least} to {most}"
     if len(pools) == 1:
         seen = f"The one boot with a pool holds {show_number(pools[0], 'tokens')}"
     known = headline(predictions)
@@ -32,10 +33,7 @@ def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
         return f"{seen}; what the next boot gets cannot be said: no arm has two profiled boots that differ."
     reaches = {e.qualifiers["arm"]: (e.high - e.low) / 2 / e.value for e in known}  # type: ignore[operator]
     arm, reach = max(reaches.items(), key=lambda item: item[1])
-    return (
-        f"{seen}; the next boot of an arm is uncertain by up to ±{100 * reach:.0f} % (arm {arm}), "
-        f"from {min(e.n or 0 for e in known)} to {max(e.n or 0 for e in known)} boots an arm."
-    )
+    return f"{seen}; where the next boot of an arm lies is known to ±{100 * reach:.0f} % at the worst (arm {arm})."
 
 
 def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate]) -> pl.DataFrame:
@@ -50,7 +48,8 @@ def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate
             }
             for boot in boots(connection).iter_rows(named=True)
         ],
-        schema={"boot": pl.String, "arm": pl.String, "outcome": pl.String, "tokens": pl.Float64, "low": pl.Float64, "high": pl.Float64},
+        schema=dict.fromkeys(("boot", "arm", "outcome"), pl.String)
+        | dict.fromkeys(("tokens", "low", "high"), pl.Float64),
     )  # fmt: skip
 
 
@@ -115,7 +114,5 @@ def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
 
 def identity_table(identity: pl.DataFrame) -> pl.DataFrame:
     """One row an arm: what one longest request takes by its boots, least and most, and by how much they disagree."""
-    return identity.select(
-        "arm", "boots", (pl.col("least_bytes") / GIB).alias("least (GiB)"), (pl.col("most_bytes") / GIB).alias("most (GiB)"),
-        (100 * pl.col("disagreement")).alias("disagreement (%)"),
-    )  # fmt: skip
+    gib = {f"{end} (GiB)": pl.col(f"{end}_bytes") / GIB for end in ("least", "most")}
+    return identity.select("arm", "boots", **gib, **{"disagreement (%)": 100 * pl.col("disagreement")})

@@ -12,14 +12,16 @@ import polars as pl
 
 from analysis.estimates import choose
 from analysis.estimates.buckets import Buckets
-from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.prefix_hits import hit_share
 from analysis.estimates.ratio_page import share_of_sums
 from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.share_edge import finish_share
+from analysis.findings import integrity
 from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
+SHARE = "time.prefill_share.request_seconds"
 PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
 
 
@@ -82,41 +84,54 @@ def phase_seconds(run: Run) -> list[Estimate]:
     return found
 
 
-def prefill_share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
-    """time.prefill_share.request_seconds of a run: from its series of scrapes where there are enough, else one page."""
-    missing = [concept for concept in PHASES if concept not in run.buckets and run.total(concept) is None]
-    if missing:
-        found = not_computable("1", f"the pages do not export {' and '.join(missing)}")
-    else:
-        found = _share(connection, run).with_warnings(*_left_out(run))
-        found = found.with_evidence(*(e for concept in PHASES for e in run.evidence.get(concept, ())))
-    return found.named("time.prefill_share.request_seconds", FINDING, **run.qualifiers)
+def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
+    """time.prefill_share.request_seconds of each run: from its scrapes where there are enough, else one page.
+
+    A run whose pages contradict themselves (store/checks) has none: not publishable, and why.
+    """
+    broken = integrity.broken_runs(connection)
+    found = []
+    for run in runs:
+        missing = [concept for concept in PHASES if run.total(concept) is None]
+        if missing:
+            share = not_computable("1", f"the pages do not export {' and '.join(missing)}")
+        elif run.name in broken:
+            share = no_interval(None, "1", "none", f"not publishable: {broken[run.name]}")
+        elif not run.total("prefill_time", "count"):
+            share = not_computable("1", "no request finished in this run")
+        else:
+            share = _share(connection, run).with_warnings(*_left_out(run))
+        evidence = (e for concept in PHASES for e in run.evidence.get(concept, ()))
+        found.append(share.with_evidence(*evidence).named(SHARE, FINDING, **run.qualifiers))
+    return found
 
 
 def _share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
-    prefill, decode = (run.total(concept) for concept in PHASES)
     histograms = [run.buckets.get(concept) for concept in (*PHASES, "inference_time")]
-    page = share_of_sums(histograms[0], histograms[1], histograms[2]) if histograms[0] and histograms[1] else None
-    sums = None if prefill is None or decode is None else (prefill, decode)
-    return choose.share(windows=scrape_windows(connection, run), page=page, sums=sums)
+    if histograms[0] is None or histograms[1] is None:
+        return choose.share(sums=(run.total("prefill_time") or 0.0, run.total("decode_time") or 0.0))
+    page = share_of_sums(histograms[0], histograms[1], histograms[2])
+    return choose.share(windows=scrape_windows(connection, run), page=page)
 
 
-def scrape_windows(connection: duckdb.DuckDBPyConnection, run: Run) -> Windows:
-    """The run's scrape intervals: seconds of prefill, of prefill and decode, and requests finished in each."""
+def scrape_windows(
+    connection: duckdb.DuckDBPyConnection, run: Run, part: str = "prefill_time", rest: str = "decode_time"
+) -> Windows:
+    """The run's scrape intervals: seconds of `part`, of both, and requests finished in each."""
     table = connection.sql(
         """
         select
             start_s, end_s, life,
-            coalesce(sum(increase) filter (concept = 'prefill_time' and statistic = 'sum'), 0)::double as prefill_s,
+            coalesce(sum(increase) filter (concept = $part and statistic = 'sum'), 0)::double as part_s,
             coalesce(sum(increase) filter (statistic = 'sum'), 0)::double as both_s,
-            coalesce(sum(increase) filter (concept = 'prefill_time' and statistic = 'count'), 0)::double as requests
+            coalesce(sum(increase) filter (concept = $part and statistic = 'count'), 0)::double as requests
         from run_windows
-        where run = $run and concept in ('prefill_time', 'decode_time') and statistic in ('sum', 'count') and start_s < end_s
+        where run = $run and concept in ($part, $rest) and statistic in ('sum', 'count') and start_s < end_s
         group by start_s, end_s, life order by life, start_s
         """,
-        params={"run": run.name},
+        params={"run": run.name, "part": part, "rest": rest},
     ).pl()
-    return Windows.of(*(table[c].to_numpy() for c in ("start_s", "end_s", "prefill_s", "both_s", "requests", "life")))
+    return Windows.of(*(table[c].to_numpy() for c in ("start_s", "end_s", "part_s", "both_s", "requests", "life")))
 
 
 def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
@@ -140,17 +155,10 @@ def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimat
 
 def finish_shares(run: Run) -> list[Estimate]:
     """finish.share of each finish reason that the pages export."""
-    counts = {
-        key: total
-        for (concept, _, key), total in run.totals.items()
-        if concept == "finished_requests" and key is not None
-    }
-    if not counts:
-        return [
-            not_computable("1", "the pages do not export finish reasons").named(
-                "finish.share", FINDING, **run.qualifiers
-            )
-        ]
+    counts = {key: total for (concept, _, key), total in run.totals.items() if concept == "finished_requests" and key}
+    if not sum(counts.values()):
+        why = "no request finished in this run" if counts else "the pages do not export finish reasons"
+        return [not_computable("1", why).named("finish.share", FINDING, **run.qualifiers)]
     n = sum(counts.values())
     return [
         finish_share(k, n)
@@ -165,6 +173,8 @@ def prefix_hits(run: Run) -> Estimate:
     hits, queries = (run.total(c, "value") for c in ("prefix_cache_hits", "prefix_cache_queries"))
     if hits is None or queries is None:
         found = not_computable("1", "the pages do not export prefix cache queries and hits")
+    elif not queries:
+        found = not_computable("1", "no prompt asked the prefix cache in this run")
     else:
         found = hit_share(hits, queries, run.buckets.get("request_prompt_tokens"))
         found = found.with_evidence(*run.evidence.get("prefix_cache_hits", ()))
@@ -189,7 +199,8 @@ def _evidence(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tupl
         with lines as (
             select
                 concept_series.concept, page_order.file, samples.line, series.name || series.labels as series,
-                page_order.position, min(page_order.position) over of_series as first, max(page_order.position) over of_series as last
+                page_order.position,
+                min(page_order.position) over of_series as first, max(page_order.position) over of_series as last
             from samples
             join concept_series using (series)
             join series using (series)

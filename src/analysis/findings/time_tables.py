@@ -14,9 +14,14 @@ def run_of(estimate: Estimate) -> str:
     return estimate.qualifiers.get("boot") or estimate.qualifiers.get("target") or "?"
 
 
+def headline(shares: list[Estimate]) -> list[Estimate]:
+    """The figures that the answer rests on: the shares with an interval."""
+    return [e for e in shares if e.low is not None]
+
+
 def sentence(shares: list[Estimate]) -> str:
     """The answer in request-seconds, as far as the intervals carry it."""
-    sure = [e for e in shares if e.low is not None and e.high is not None and e.value is not None]
+    sure = headline(shares)
     if not sure:
         return "Whether prefill or decode takes the time cannot be said: no run has a prefill share with an interval."
     sides = {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
@@ -95,10 +100,8 @@ def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataF
         row["requests"] = estimate.n
     for estimate in concurrency:
         rows[run_of(estimate)]["mean concurrency"] = estimate.value
-    columns = {
-        "run": pl.String, "prefill (s)": pl.Float64, "decode (s)": pl.Float64, "requests": pl.Int64, "mean concurrency": pl.Float64,
-    }  # fmt: skip
-    return pl.DataFrame(list(rows.values()), schema=columns)
+    floats = dict.fromkeys((*names.values(), "mean concurrency"), pl.Float64)
+    return pl.DataFrame(list(rows.values()), schema={"run": pl.String, **floats, "requests": pl.Int64})
 
 
 def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFrame:

@@ -34,24 +34,24 @@ def census(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
     """pool.tokens, pool.available (bytes) and pool.requests_at_max_length of every boot whose log has them."""
     found = []
     for boot in boots(connection).iter_rows(named=True):
-        for id, column, unit, fact in MEASURES:
+        for id, column, unit, facts in MEASURES:
             if (value := boot[column]) is not None:
                 found.append(
                     Estimate(
                         float(value), unit, "census", "read from the boot log", n=1, n_of="boots",
                         reason="census: what this boot's log says, exact as printed",
-                        evidence=_lines(connection, boot["boot"], fact),
+                        evidence=_lines(connection, boot["boot"], facts),
                     ).named(id, FINDING, boot=boot["boot"], arm=boot["arm"])
                 )  # fmt: skip
     return found
 
 
 MEASURES = (
-    ("pool.tokens", "token_pool_total_tokens", "tokens", "pool"),
-    ("pool.available", "available_kv_bytes", "bytes", "available_kv"),
-    ("pool.requests_at_max_length", "max_concurrency", "1", "pool"),
+    ("pool.tokens", "token_pool_total_tokens", "tokens", ("token_pool", "gpu_blocks", "blocks")),
+    ("pool.available", "available_kv_bytes", "bytes", ("available_kv", "pinned_kv", "refusal_available_kv")),
+    ("pool.requests_at_max_length", "max_concurrency", "1", ("max_concurrency",)),
 )
-"""Results id, column of boot_arms, unit, and the beginning of the names of the log facts that show it."""
+"""Results id, column of boot_arms, unit, and the log facts (engines/*/boot_lines.toml) that show it."""
 
 
 def predictions(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
@@ -107,7 +107,9 @@ def identity(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     )
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, boot: str, fact: str) -> tuple[Evidence, ...]:
-    query = "select distinct file, line, quote from boot_facts where boot = $boot and starts_with(fact, $fact) order by line limit 8"
-    lines = connection.sql(query, params={"boot": boot, "fact": fact}).fetchall()
+def _lines(connection: duckdb.DuckDBPyConnection, boot: str, facts: tuple[str, ...]) -> tuple[Evidence, ...]:
+    query = (
+        "select distinct file, line, quote from boot_facts where boot = $boot and fact in $facts order by line limit 8"
+    )
+    lines = connection.sql(query, params={"boot": boot, "facts": list(facts)}).fetchall()
     return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)

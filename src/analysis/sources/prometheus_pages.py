@@ -119,15 +119,18 @@ class Samples:
         return (self.file.modified_at_s, "mtime") if alone else (None, None)
 
     def _frame(self, page: np.ndarray) -> pl.DataFrame:
-        known = pl.DataFrame(
-            {"name": [s.name for s in self.numbers], "labels": [s.labels for s in self.numbers]},
-            schema={"name": pl.String, "labels": pl.String},
-        )
-        rows = known[np.frombuffer(self.series, "i4")]
-        return pl.DataFrame(
-            {"page_index": page, "name": rows["name"], "labels": rows["labels"],
+        frame = pl.DataFrame(
+            {"page_index": page, "series": np.frombuffer(self.series, "i4"),
              "line": np.frombuffer(self.line, "i8"), "value": np.frombuffer(self.value)}
         )  # fmt: skip
+        once = frame.unique(["page_index", "series"], keep="first", maintain_order=True)
+        if once.height < frame.unique(["page_index", "series", "value"]).height:
+            self.file.trouble("some series have two values at one time; the first is kept")
+        known = pl.DataFrame(
+            {"name": [one.name for one in self.numbers], "labels": [one.labels for one in self.numbers]},
+            schema={"name": pl.String, "labels": pl.String},
+        )[once["series"]]
+        return once.select("page_index", known["name"], known["labels"], "line", "value")
 
 
 def _pages_by_time(

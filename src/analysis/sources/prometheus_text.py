@@ -94,7 +94,8 @@ class _Splitter:
     samples: Samples
     reading: Reading
     block: int = 0
-    seen: dict[tuple[int, float | None], int] = field(default_factory=dict)
+    seen: dict[int, int] = field(default_factory=dict)
+    """Of each series of this page the place of its last sample."""
     declared: set[tuple[str, str]] = field(default_factory=set)
     again: set[tuple[str, str]] = field(default_factory=set)
     again_from: int | None = None
@@ -130,11 +131,12 @@ class _Splitter:
             self.reading.format = "promtool-dump"
         self._start_page_if_due()
         series = self.samples.number(sample.series)
-        key = (series, sample.at_s)
-        if key in self.seen and not self._split(key):
-            same = repr(self.samples.value[self.seen[key]]) == repr(sample.value)
+        last = self.seen.get(series)
+        # A dump repeats a series at other times, which is no new page.
+        if last is not None and sample.at_s in (None, self.samples.at_s[last]) and not self._split(series):
+            same = repr(self.samples.value[last]) == repr(sample.value)
             return None if same else "second value of a series on one page"
-        self.seen[key] = len(self.samples.value)
+        self.seen[series] = len(self.samples.value)
         self.samples.add(series, self.block, number, sample.value, sample.at_s)
         return None
 
@@ -150,20 +152,19 @@ class _Splitter:
             self._next_page({}, set())
         self.ended = False
 
-    def _split(self, key: tuple[int, float | None]) -> bool:
+    def _split(self, series: int) -> bool:
         """Begin a page: where families were declared again, or here when the page's first series comes again."""
         start = self.again_from
-        if start is not None and self.seen[key] < start:
-            moved = {key: index for key, index in self.seen.items() if index >= start}
-            self._next_page(moved, self.again)
-            for index in moved.values():
+        if start is not None and self.seen[series] < start:
+            self._next_page({one: index for one, index in self.seen.items() if index >= start}, self.again)
+            for index in range(start, len(self.samples.block)):
                 self.samples.block[index] = self.block
             return True
-        if self.seen[key] == next(iter(self.seen.values())):
+        if series == next(iter(self.seen)):
             self._next_page({}, set())
             return True
         return False
 
-    def _next_page(self, seen: dict[tuple[int, float | None], int], declared: set[tuple[str, str]]) -> None:
+    def _next_page(self, seen: dict[int, int], declared: set[tuple[str, str]]) -> None:
         self.block += 1
         self.seen, self.declared, self.again, self.again_from = seen, set(declared), set(), None

@@ -16,11 +16,11 @@ with starts as (
 parts as (
     select
         target, process_start_s, position,
-        -- When every part fell it is the process that restarted.
+        -- When every part that had counted anything fell, it is the process that restarted.
         case when count(*) filter (where fell) = count(*) then 1 else count(*) filter (where fell) end as restarted
     from (
         select target, process_start_s, position, part, bool_or(fell) as fell
-        from counter_steps where witness group by target, process_start_s, position, part
+        from counter_steps where witness and previous_value > 0 group by target, process_start_s, position, part
     )
     group by target, process_start_s, position
     having bool_or(fell)

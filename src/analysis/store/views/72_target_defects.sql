@@ -91,7 +91,8 @@ select
     known.what || coalesce(' (' || found.detail || ')', '') as detail
 from (select distinct target, life, engine from touched) as lives
 join known_defects as known on lives.engine = known.engine
-join target_versions as versions on lives.target = versions.target and lives.life = versions.life
+left join target_versions as versions
+    on lives.target = versions.target and lives.life = versions.life and lives.engine = versions.engine
 left join found on lives.target = found.target and lives.life = found.life and known.defect = found.defect
 where (versions.version_key is null or (
         (known.since_key is null or versions.version_key >= known.since_key)
