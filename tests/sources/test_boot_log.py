@@ -115,6 +115,12 @@ def test_the_last_line_without_an_end_has_no_number_at_its_end(tmp_path: Path) -
     assert cut.unparsed[0].what == "boot line: model_len"
 
 
+def test_only_so_many_unparsed_lines_are_kept(tmp_path: Path) -> None:
+    reading = read(tmp_path, VLLM + POOL.replace("412,800", "lots of") * 1200 + READY)
+    assert len(reading.unparsed) == 1000
+    assert reading.message == "more than 1,000 lines do not parse; only the first ones are listed"
+
+
 def test_a_second_boot_starts_where_the_process_starts_again(tmp_path: Path) -> None:
     reading = read(tmp_path, (VLLM + POOL + READY) * 3)
     assert [(row["boot"], row["first_line"], row["ordinal"]) for row in boots(reading)] == [

@@ -7,14 +7,13 @@ from analysis.sources import log_blocks, log_wrap
 from analysis.sources.boot_match import MAX_QUOTE, Fact, Match, literals, match, repeated, step_shape
 from analysis.sources.boot_resolve import engine_of, resolve
 from analysis.sources.boot_split import MAX_MATCHES, Boot, Splitter
-from analysis.sources.boot_steps import Steps
+from analysis.sources.boot_steps import MAX_UNPARSED, Steps
 from analysis.sources.files import SourceFile
 from analysis.sources.log_blocks import Line
 from analysis.sources.log_lines import MAX_TEXT, unwrap
 from analysis.sources.log_origin import origin
 from analysis.sources.reading import Reading, Row, Unparsed
 
-MAX_UNPARSED = 1000
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
 _TOLD_WHOLE = frozenset(("refusal", "crash", "fallback"))
 _MARKUP = tuple("|#>*-<\"'")
@@ -60,9 +59,9 @@ def read(file: SourceFile) -> Reading:
     left = [*file.troubles]
     if dropped := sum(boot.dropped for boot in log.boots.done):
         left.append(f"{dropped:,} known lines were not kept: a boot has more than {MAX_MATCHES:,}")
-    if len(reading.unparsed) > MAX_UNPARSED:
-        left.append(f"{len(reading.unparsed):,} lines do not parse; the first {MAX_UNPARSED:,} are listed")
-        del reading.unparsed[MAX_UNPARSED:]
+    if len(reading.unparsed) >= MAX_UNPARSED:
+        left.append(f"more than {MAX_UNPARSED - 1:,} lines do not parse; only the first ones are listed")
+        del reading.unparsed[MAX_UNPARSED - 1 :]
     reading.message = "; ".join(left) or None
     return reading
 
@@ -104,7 +103,7 @@ class _Log:
         boot = service = None
         for piece in unwrap(line.text):
             found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
-            if unread is not None:
+            if unread is not None and len(self.unparsed) < MAX_UNPARSED:
                 self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", piece.text[:MAX_QUOTE]))
             for hit in found:
                 boot, service = self.boots.take(hit, piece.service), piece.service

@@ -34,7 +34,8 @@ class Boot:
         shape = match.shape
         who = _DIGITS.sub("#", match.text[-200:]) if shape.purpose == "fallback" else match.origin.process
         known = (shape.id, who) in self.seen
-        self.seen.add((shape.id, who))
+        if len(self.seen) < MAX_MATCHES:
+            self.seen.add((shape.id, who))
         self.purposes.add(shape.purpose)
         self.closed = self.closed or shape.closes
         self.once.update(shape.literals if shape.once else ())

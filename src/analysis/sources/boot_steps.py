@@ -7,6 +7,8 @@ from analysis.sources.boot_split import Boot
 from analysis.sources.reading import Unparsed
 
 BATCH = 1 << 16
+MAX_UNPARSED = 1001
+"""One more than is listed: enough to say that there were more."""
 _PLACEHOLDERS = {"{N}": r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,18})", "{F}": r"[0-9]{1,18}(?:\.[0-9]{1,18})?"}
 _COUNTS = ("iteration", "context_requests", "context_tokens", "generation_requests", "generation_tokens")
 COLUMNS = ("boot", "line", "iteration", "engine_index", "logged_at_text", *_COUNTS[1:], "elapsed_s")
@@ -52,10 +54,9 @@ class Steps:
         )
         bad = read.filter(pl.col("elapsed_s").is_null())
         what = f"boot line: {step_shape().id}"
-        self.unparsed += [
-            Unparsed(number, what, text[:MAX_QUOTE])
-            for _, number, text in bad.select("key", "line", "text").iter_rows()
-        ]
+        for number, text in bad.select("line", "text").head(MAX_UNPARSED).iter_rows():
+            self.unparsed.append(Unparsed(number, what, text[:MAX_QUOTE]))
+        del self.unparsed[MAX_UNPARSED:]
         self.frames.append(read.filter(pl.col("elapsed_s").is_not_null()).drop("text"))
 
 
