@@ -11,6 +11,7 @@ import polars as pl
 
 from analysis import paths
 from analysis.estimates.estimate import Estimate
+from analysis.findings import ask
 from analysis.report.answer import Answer, answer
 from analysis.report.figure import Figure, figure
 from analysis.report.table import Table, table
@@ -44,6 +45,18 @@ class Study:
     def sql(self, query: str, /, **parameters: Any) -> pl.DataFrame:
         """The rows of a query as a polars frame. `$name` in the query is bound to the keyword of that name."""
         return self.connection.sql(query, params=parameters or None).pl()
+
+    def ratio(self, part: str, rest: str, run: str) -> Estimate:
+        """The share sum(part) / (sum(part) + sum(rest)) over a run, by what data exist; `picked` says which."""
+        return ask.share(self.connection, part, rest, run)
+
+    def quantile(self, measure: str, q: float, run: str) -> Estimate:
+        """A quantile of a request measure over a run, by the method that the data allow; `picked` says which."""
+        return ask.quantile(self.connection, measure, q, run)
+
+    def compare(self, a: str, b: str, measure: str) -> Estimate:
+        """Arm a over arm b with a verdict against the declared margin, boots as units; `picked` says which test."""
+        return ask.compare(self.connection, a, b, measure)
 
     def record(self, *estimates: Estimate) -> None:
         """Put figures into results.json; each needs the id that docs/results.md gives it. One figure is kept once."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -29,6 +30,16 @@ def covered(case: Case, reps: int) -> tuple[float, float, int]:
             hits.append(interval[0] <= truth <= interval[1])
             widths.append(interval[1] - interval[0])
     return float(np.mean(hits)), float(np.median(widths)), len(hits)
+
+
+def test_the_published_table_is_of_these_cases_and_within_their_claims() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.count("|") == 7]
+    found = {(row[0].strip("*"), row[1]): (float(row[2]), float(row[3])) for row in rows if row[2][:1].isdecimal()}
+    assert set(found) == {(c.method, c.situation) for c in every_case()}, "run make coverage"
+    for case in every_case():
+        share, error = found[case.method, case.situation]
+        assert case.least - 1.5 * error <= share <= case.most + 1.5 * error, f"{case.method}: {case.situation}"
 
 
 @pytest.mark.parametrize("case", [c for c in every_case() if c.reps], ids=lambda c: f"{c.method}: {c.situation}")

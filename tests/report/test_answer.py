@@ -1,7 +1,11 @@
 """The answer block: sentence, number, and how it was obtained."""
 
+import re
+from pathlib import Path
+
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.report.answer import anchor, answer
+from analysis.report.labels import LABELS
 
 
 def test_the_block_has_all_that_an_estimate_says() -> None:
@@ -14,6 +18,7 @@ def test_the_block_has_all_that_an_estimate_says() -> None:
         "<p class=\"takeaway\">Prefill &amp; more.</p>", "69 % [64, 74]", "<dt>Method</dt><dd>block bootstrap</dd>",
         "intervals &lt;exchangeable&gt;", "<dt>Confidence</dt><dd>95%</dd>", "<dt>n</dt><dd>41 scrape intervals</dd>",
         "<li>torn page</li>", "<b>a.prom, line 12</b>", "and 2 more: see results.json",
+        '<span class="name">prefill share of request time (boot b 1)</span>',
         'id="n-time-prefill-share-request-seconds-boot-b-1"',
     ):  # fmt: skip
         assert part in html
@@ -28,3 +33,11 @@ def test_a_missing_number_says_why() -> None:
 def test_estimates_with_other_qualifiers_have_other_anchors() -> None:
     made = [Estimate(1.0, "1", "census", "m").named("a", "f", boot=b) for b in ("1", "2")]
     assert anchor(made[0]) != anchor(made[1])
+
+
+def test_every_documented_id_has_words_and_every_word_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    ids = text.split("\n## Ids\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"`((?:time|rate|steps|finish|cache|boots|pool|kv|arms|mixed|turn)\.[\w.]+)`", ids)) == set(
+        LABELS
+    )

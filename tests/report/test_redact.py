@@ -14,6 +14,7 @@ GONE = [
     ("using hf_abcdefghijklmnopqrstuv.", "using [token].", {"token": 1}),
     ("key sk-proj-abcdefghijklmnop1234", "key [token]", {"token": 1}),
     ("AKIAIOSFODNN7EXAMPLE", "[token]", {"token": 1}),
+    ("AKIAIOSFODNN7EXAMPLEAKIAIOSFODNN7EXAMPLE", "[token][token]", {"token": 2}),
     ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "[token]", {"token": 1}),
     ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "[token]", {"token": 1}),
     ("Authorization: Bearer abc.def", "Authorization: [secret]", {"secret": 1}),

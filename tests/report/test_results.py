@@ -66,3 +66,11 @@ def test_a_takeaway_must_rest_on_recorded_numbers(tmp_path: Path) -> None:
     put(tmp_path, "10-a", takeaways=[{"sentence": "s", "estimates": [{"id": "x", "qualifiers": {}}]}])
     with pytest.raises(ReportError, match=r"a takeaway of 10-a rests on .*, which no notebook recorded"):
         index_of(merge(tmp_path, ["10-a"], "s", {}), [])
+
+
+def test_results_of_no_page_are_not_lost_in_silence(tmp_path: Path) -> None:
+    put(tmp_path, "inventory", estimates=[row("a", 1.0)])
+    with pytest.raises(
+        ReportError, match=r"results/inventory.json is of no page: name it after its notebook, 10-inventory"
+    ):
+        merge(tmp_path, ["10-inventory"], "s", {})

@@ -158,9 +158,10 @@ def test_every_recorded_log_is_taken(path: Path) -> None:
 
 
 def test_a_long_line_and_a_missing_end_do_no_harm(tmp_path: Path) -> None:
-    reading = read(tmp_path, VLLM + "x" * 3_000_000 + "\n" + POOL + READY)
+    reading = read(tmp_path, VLLM + "x" * 9_000_000 + "\n" + POOL + READY)
     assert only(reading)["token_pool_tokens"] == 412800
     assert only(reading)["last_line"] == 4
+    assert reading.message == "a line is longer than 1,048,576 characters and was cut"
 
 
 def test_mutated_logs_never_break_the_reader(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from analysis.sources import requests_trace
 from analysis.sources.files import walk
+from analysis.sources.json_text import MAX_RECORD_CHARS
 from analysis.sources.reading import Reading
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "requests"
@@ -24,7 +25,8 @@ def line(**changes: Any) -> dict[str, Any]:
     return {
         "request_id": "r", "server_id": "s", "class": "chat", "phase": "mixed", "sent_at": 100.0,
         "first_token_at": 100.5, "token_at": [100.5, 101.0, 102.0], "tokens_cum": [1, 2, 3], "finished_at": 102.25,
-        "prompt_tokens": 9, "output_tokens": 3, "finish_reason": "stop", "http_status": 200, "status": "ok", "valid": True, "error": None,
+        "prompt_tokens": 9, "output_tokens": 3, "finish_reason": "stop", "http_status": 200, "status": "ok",
+        "valid": True, "error": None,
     } | changes  # fmt: skip
 
 
@@ -80,6 +82,14 @@ def test_what_does_not_parse_is_listed_and_the_rest_is_read(tmp_path: Path) -> N
     assert [r["line"] for r in reading.tables["requests"]] == [1, 7]
     assert reading.tables["requests"][1]["sent_at_s"] is None
     assert [u.line for u in reading.unparsed] == [2, 3, 5, 6, 7, 8]
+
+
+def test_a_line_without_end_is_cut_and_the_next_is_read(tmp_path: Path) -> None:
+    endless = '{"request_id": "r", "sent_at": ' + "1" * MAX_RECORD_CHARS
+    reading = read(tmp_path, line(), endless, line())
+    assert [r["line"] for r in reading.tables["requests"]] == [1, 3]
+    assert [u.line for u in reading.unparsed] == [2]
+    assert len(reading.unparsed[0].text) == 400
 
 
 @pytest.mark.parametrize("status", [10**17, 0, -200, 99])

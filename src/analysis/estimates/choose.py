@@ -25,8 +25,8 @@ def share(
     """A share of sums from the best data there are.
 
     In order: a series of scrapes (`windows`, the only one that can see drift), with the independent interval of
-    `requests` or `page` beside it; per-request (part, rest) by `cluster`; the same as independent; one `page`; two
-    `sums`. A method that refuses for lack of data hands on to the next.
+    `requests` or `page` beside it; per-request (part, rest), by `cluster` where known; one `page`; two `sums`. A method
+    that refuses for lack of data hands on to the next, but what is known to be clustered is never taken as independent.
     """
     each = None if requests is None else ratio_requests.share_of_requests(*requests)
     independent = each if each is not None and each.low is not None else (page.estimate if page else None)
@@ -36,6 +36,7 @@ def share(
     if requests is not None and cluster is not None:
         grouped = ratio_requests.share_of_requests(*requests, cluster)
         offers.append(("requests by run: requests of one run are alike", grouped))
+        return _first(offers, "1", "no requests")
     if each is not None:
         offers.append(("requests: per-request values exist, no clusters known", each))
     if page is not None:
@@ -54,7 +55,7 @@ def quantile(
     buckets: Buckets | None = None,
     n_of: str = "requests",
 ) -> Estimate:
-    """A quantile from the best data there are: values in blocks, values, buckets."""
+    """A quantile from the best data there are: values in blocks (then nothing else), values, buckets."""
     offers: list[tuple[str, Estimate]] = []
     if values is not None and block is not None:
         offers.append(
@@ -62,7 +63,7 @@ def quantile(
         )
     if values is not None and block is None:
         offers.append(("values: taken as independent", quantile_values.quantile(values, q, unit, n_of=n_of)))
-    if buckets is not None:
+    if buckets is not None and (values is None or block is None):
         offers.append(("buckets: no values exist", quantile_buckets.quantile(buckets, q, unit, n_of=n_of)))
     return _first(offers, unit, "no values and no histogram")
 

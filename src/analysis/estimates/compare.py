@@ -139,7 +139,8 @@ def _family(arms: list[ArrayLike]) -> tuple[list[Floats], str | None]:
 def _member(x: Floats, y: Floats, low: float, high: float, name: str) -> Estimate:
     shown = low > 0 or high < 0
     return Estimate(
-        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp_end(low), exp_end(high),
-        CONFIDENCE, min(len(x), len(y)), "runs per arm", "runs are independent, equal scatter in all arms",
+        exp(float(x.mean() - y.mean())), "x", "estimate", f"{name}, simultaneous, on logarithms", exp_end(low),
+        exp_end(high), CONFIDENCE, min(len(x), len(y)), "runs per arm",
+        "runs are independent, equal scatter in all arms",
         verdict="different" if shown else "cannot_tell",
     )  # fmt: skip

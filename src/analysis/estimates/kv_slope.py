@@ -111,6 +111,6 @@ def refusal_probability_from(
     z = -(predicted - floor) / (sd * factor)
     chance = float(stats.norm.cdf(z) if np.isinf(df) else stats.t.cdf(z, df))
     return no_interval(
-        chance, "1", "t prediction", "a probability: it carries the scatter of the boots already",
+        chance, "1", "t prediction", "the chance carries the scatter of the boots already",
         n=None if np.isinf(df) else int(df), n_of="degrees of freedom", assumption=ASSUMPTION,
     )  # fmt: skip

@@ -48,7 +48,8 @@ def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate
             }
             for boot in boots(connection).iter_rows(named=True)
         ],
-        schema=dict.fromkeys(("boot", "arm", "outcome"), pl.String) | dict.fromkeys(("tokens", "low", "high"), pl.Float64),
+        schema=dict.fromkeys(("boot", "arm", "outcome"), pl.String)
+        | dict.fromkeys(("tokens", "low", "high"), pl.Float64),
     )  # fmt: skip
 
 

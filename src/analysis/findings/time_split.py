@@ -21,6 +21,7 @@ from analysis.findings import integrity
 from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
+SHARE = "time.prefill_share.request_seconds"
 PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
 
 
@@ -84,7 +85,7 @@ def phase_seconds(run: Run) -> list[Estimate]:
 
 
 def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
-    """time.prefill_share.request_seconds of each run: from its series of scrapes where it is long enough, else one page.
+    """time.prefill_share.request_seconds of each run: from its scrapes where there are enough, else one page.
 
     A run whose pages contradict themselves (store/checks) has none: not publishable, and why.
     """
@@ -101,37 +102,36 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
         else:
             share = _share(connection, run).with_warnings(*_left_out(run))
         evidence = (e for concept in PHASES for e in run.evidence.get(concept, ()))
-        found.append(
-            share.with_evidence(*evidence).named("time.prefill_share.request_seconds", FINDING, **run.qualifiers)
-        )
+        found.append(share.with_evidence(*evidence).named(SHARE, FINDING, **run.qualifiers))
     return found
 
 
 def _share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
-    prefill, decode = (run.total(concept) for concept in PHASES)
     histograms = [run.buckets.get(concept) for concept in (*PHASES, "inference_time")]
-    page = share_of_sums(histograms[0], histograms[1], histograms[2]) if histograms[0] and histograms[1] else None
-    sums = None if prefill is None or decode is None else (prefill, decode)
-    return choose.share(windows=scrape_windows(connection, run), page=page, sums=sums)
+    if histograms[0] is None or histograms[1] is None:
+        return choose.share(sums=(run.total("prefill_time") or 0.0, run.total("decode_time") or 0.0))
+    page = share_of_sums(histograms[0], histograms[1], histograms[2])
+    return choose.share(windows=scrape_windows(connection, run), page=page)
 
 
-def scrape_windows(connection: duckdb.DuckDBPyConnection, run: Run) -> Windows:
-    """The run's scrape intervals: seconds of prefill, of prefill and decode, and requests finished in each."""
+def scrape_windows(
+    connection: duckdb.DuckDBPyConnection, run: Run, part: str = "prefill_time", rest: str = "decode_time"
+) -> Windows:
+    """The run's scrape intervals: seconds of `part`, of both, and requests finished in each."""
     table = connection.sql(
         """
         select
             start_s, end_s, life,
-            coalesce(sum(increase) filter (concept = 'prefill_time' and statistic = 'sum'), 0)::double as prefill_s,
+            coalesce(sum(increase) filter (concept = $part and statistic = 'sum'), 0)::double as part_s,
             coalesce(sum(increase) filter (statistic = 'sum'), 0)::double as both_s,
-            coalesce(sum(increase) filter (concept = 'prefill_time' and statistic = 'count'), 0)::double as requests
+            coalesce(sum(increase) filter (concept = $part and statistic = 'count'), 0)::double as requests
         from run_windows
-        where run = $run and concept in ('prefill_time', 'decode_time') and statistic in ('sum', 'count')
-            and start_s < end_s
+        where run = $run and concept in ($part, $rest) and statistic in ('sum', 'count') and start_s < end_s
         group by start_s, end_s, life order by life, start_s
         """,
-        params={"run": run.name},
+        params={"run": run.name, "part": part, "rest": rest},
     ).pl()
-    return Windows.of(*(table[c].to_numpy() for c in ("start_s", "end_s", "prefill_s", "both_s", "requests", "life")))
+    return Windows.of(*(table[c].to_numpy() for c in ("start_s", "end_s", "part_s", "both_s", "requests", "life")))
 
 
 def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:

@@ -6,6 +6,7 @@ from html import escape
 
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.estimates.rounding import show
+from analysis.report.labels import label
 from analysis.report.names import slug
 from analysis.report.redact import redact
 
@@ -41,13 +42,6 @@ def anchor(estimate: Estimate) -> str:
     """The id under which a page shows an estimate, for deep links."""
     qualifiers = [f"{k} {redact(v).text}" for k, v in sorted(estimate.qualifiers.items())]
     return slug("n", estimate.id, *qualifiers)
-
-
-def label(estimate: Estimate) -> str:
-    """What a reader calls the estimate: its finding or id, and its qualifiers."""
-    qualifiers = ", ".join(f"{k} {v}" for k, v in sorted(estimate.qualifiers.items()))
-    name = estimate.finding or estimate.id or estimate.method
-    return f"{name} ({qualifiers})" if qualifiers else name
 
 
 def _number(estimate: Estimate) -> str:

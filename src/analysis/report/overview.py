@@ -6,8 +6,9 @@ from typing import Any
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
-from analysis.report.answer import anchor, label
+from analysis.report.answer import anchor
 from analysis.report.errors import ReportError
+from analysis.report.labels import label
 from analysis.report.pages import Page, fill
 from analysis.report.results import Results, estimate_from_json, key
 

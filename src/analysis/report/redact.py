@@ -1,7 +1,7 @@
 """Take out of a text from a log what is not the reader's business: secrets, people, machines and places.
 
-One table of rules, applied in order. A rule never matches what an earlier pass has put in, so redacting twice changes
-nothing. Figures stay: versions, token counts, times, settings such as max_tokens.
+One table of rules, applied in order, again until nothing changes: taking one thing out can lay the next one bare.
+Figures stay: versions, token counts, times, settings such as max_tokens.
 """
 
 import ipaddress
@@ -32,6 +32,7 @@ _SUFFIXES = (
     r"(?:local|localdomain|internal|intranet|lan|corp|home|cluster|svc|com|net|org|edu|gov|mil|int|cloud|ai|io|dev|tech"
     r"|de|uk|fr|nl|ch|at|se|no|fi|dk|it|es|pl|cz|eu|us|ca|jp|cn|kr|in|au|br|ru|tw|sg|il|ie|be|pt)"
 )
+_ROUNDS = 20
 _ROOTS = (
     r"(?:app|cache|data|datasets|dev/shm|efs|etc|fsx|ephemeral|gpfs|local|lustre|media|mnt|models?|nfs|nvme\w*|opt|private|"
     r"projects?|repos?|run|scratch|shared|srv|storage|tmp|usr|var|volumes?|work|workdir|workspaces?)"
@@ -53,6 +54,14 @@ def redact(text: str) -> Redacted:
     What is taken out leaves its kind in brackets, such as [secret]; a path keeps its last part. Idempotent.
     """
     kinds: Counter[str] = Counter()
+    for _ in range(_ROUNDS):
+        before, text = text, _pass(text, kinds)
+        if text == before:
+            break
+    return Redacted(text, {kind: n for kind, n in sorted(kinds.items()) if n})
+
+
+def _pass(text: str, kinds: Counter[str]) -> str:
     for kind, pattern, replace in _RULES:
 
         def counted(match: re.Match[str], kind: str = kind, replace: Replace = replace) -> str:
@@ -61,7 +70,7 @@ def redact(text: str) -> Redacted:
             return new
 
         text = pattern.sub(counted, text)
-    return Redacted(text, {kind: n for kind, n in sorted(kinds.items()) if n})
+    return text
 
 
 def redacted(value: Any) -> Any:

@@ -39,6 +39,8 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
 
     Texts that stem from logs are redacted. Raises ReportError when two notebooks disagree on one estimate or claim.
     """
+    if strangers := sorted({path.stem for path in folder.glob("*.json")} - set(pages)):
+        raise ReportError(f"results/{strangers[0]}.json is of no page: name it after its notebook, {', '.join(pages)}")
     rows: dict[str, list[tuple[str, Json]]] = {"estimates": [], "claims": [], "takeaways": []}
     for page in pages:
         part = _read(folder / f"{page}.json")

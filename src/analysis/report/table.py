@@ -28,7 +28,7 @@ class Table:
 def table(frame: Frame, name: str, out: Path | None, caption: str) -> Table:
     """Show a frame as a table with the id `table-<name>`, and write tables/<name>.csv when `out` is given.
 
-    `caption` says what a row is, and the units. Every text is redacted and escaped; a wide table scrolls in its own box.
+    `caption` says what a row is and the units. Every text is redacted and escaped; a wide table scrolls in its own box.
     """
     rows = tidy(frame)
     link = ""

@@ -1,19 +1,17 @@
 """Engine logs: boots, their facts and their steps, whatever the log was wrapped in. See docs/formats/boot-logs.md."""
 
 import re
-import zlib
 from collections.abc import Iterable, Iterator
-
-import zstandard
 
 from analysis.sources import log_blocks, log_wrap
 from analysis.sources.boot_match import MAX_QUOTE, Fact, Match, literals, match, repeated, step_shape
 from analysis.sources.boot_resolve import engine_of, resolve
-from analysis.sources.boot_split import Boot, Splitter
+from analysis.sources.boot_split import MAX_MATCHES, Boot, Splitter
 from analysis.sources.boot_steps import Steps
-from analysis.sources.files import MAX_FILE_BYTES, SourceFile
+from analysis.sources.files import SourceFile
 from analysis.sources.log_blocks import Line
-from analysis.sources.log_lines import unwrap
+from analysis.sources.log_lines import MAX_TEXT, unwrap
+from analysis.sources.log_origin import origin
 from analysis.sources.reading import Reading, Row, Unparsed
 
 MAX_UNPARSED = 1000
@@ -32,16 +30,22 @@ def recognise(head: str, name: str) -> bool:
     wrap = log_wrap.detect(head)
     for line in log_wrap.join(lines, wrap) if wrap else lines:
         if any(literal in line.text for literal in literals()):
-            found = (hit for piece in unwrap(line.text) for hit in match(line.number, piece.text)[0])
-            if any(_is_evidence(hit) for hit in found):
-                return True
+            for piece in unwrap(line.text):
+                found, unread = match(line.number, piece.text)
+                if any(map(_is_evidence, found)) or (
+                    unread and not _is_quoted(piece.text) and origin(piece.text).is_log
+                ):
+                    return True
     return False
 
 
 def _is_evidence(hit: Match) -> bool:
-    quoted = "`" in hit.before or hit.text.lstrip()[:1] in _MARKUP
     known = bool(hit.shape.engine) and hit.shape.purpose not in _NO_EVIDENCE
-    return known and not quoted and (hit.bare or hit.origin.is_log)
+    return known and not _is_quoted(hit.before or hit.text) and (hit.bare or hit.origin.is_log)
+
+
+def _is_quoted(text: str) -> bool:
+    return "`" in text or text.lstrip()[:1] in _MARKUP
 
 
 def read(file: SourceFile) -> Reading:
@@ -50,25 +54,17 @@ def read(file: SourceFile) -> Reading:
     Memory is bounded by what is found, not by the size of the file. When something was left out, `message` says what.
     """
     log = _Log()
-    left: list[str] = []
-    try:
-        for line in _lines(file):
-            log.take(line)
-    except (log_blocks.Truncated, EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
-        left.append(_why(error))
+    for line in _lines(file):
+        log.take(line)
     reading = log.reading(_stem(file.path))
-    left += [f"{boot.dropped:,} more known lines of a boot were not kept" for boot in log.boots.done if boot.dropped]
+    left = [*file.troubles]
+    if dropped := sum(boot.dropped for boot in log.boots.done):
+        left.append(f"{dropped:,} known lines were not kept: a boot has more than {MAX_MATCHES:,}")
     if len(reading.unparsed) > MAX_UNPARSED:
-        left.append(f"only the first {MAX_UNPARSED:,} of {len(reading.unparsed):,} lines that do not parse are listed")
+        left.append(f"{len(reading.unparsed):,} lines do not parse; the first {MAX_UNPARSED:,} are listed")
         del reading.unparsed[MAX_UNPARSED:]
-    reading.message = f"{file.path}: {'; '.join(left)}" if left else None
+    reading.message = "; ".join(left) or None
     return reading
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, log_blocks.Truncated):
-        return f"read up to {MAX_FILE_BYTES:,} bytes; split the file to have the rest read"
-    return "the compressed file ends early or is damaged; what came before was read"
 
 
 def _lines(file: SourceFile) -> Iterator[Line]:
@@ -107,7 +103,7 @@ class _Log:
     def _look(self, line: Line) -> tuple[Boot | None, str | None]:
         boot = service = None
         for piece in unwrap(line.text):
-            found, unread = match(line.number, piece.text, line.complete)
+            found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
             if unread is not None:
                 self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", piece.text[:MAX_QUOTE]))
             for hit in found:
@@ -130,6 +126,18 @@ class _Log:
             reading.tables["engine_steps"] = steps  # type: ignore[assignment]  # columns: rows would fill the memory
         reading.unparsed = sorted([*self.unparsed, *self.steps.unparsed], key=lambda u: u.line)
         return reading
+
+
+def _with_more(text: str, more: tuple[str, ...]) -> str:
+    """The text with the lines that close the bracket it ends in."""
+    depth = 1
+    for line in more:
+        inner = " ".join(piece.text.strip() for piece in unwrap(line))
+        text += f" {inner}"
+        depth += sum(map(inner.count, "([{")) - sum(map(inner.count, ")]}"))
+        if depth <= 0 or len(text) > MAX_TEXT:
+            break
+    return text
 
 
 def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:

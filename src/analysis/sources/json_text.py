@@ -10,7 +10,11 @@ from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.reading import Reading, Unparsed
 
 MAX_DOCUMENT_CHARS = 256 << 20
-"""Longest JSON document, or line of JSON Lines, that is parsed: its values take about eight times this in memory."""
+"""Longest JSON document that is parsed: its numbers take up to eight times this in memory."""
+MAX_CONTAINERS = 4_000_000
+"""Most lists and objects in one document: each takes some 70 bytes, however short it is written."""
+MAX_RECORD_CHARS = 16 << 20
+"""Longest line that holds one request or sample; what is longer is cut and does not parse."""
 MAX_UNPARSED = 1000
 """Most unparsed lines kept of one file; the reading's message says that there are more."""
 MAX_INTEGER = 2**63 - 1
@@ -24,6 +28,8 @@ class NotJsonError(ValueError):
 
 def parse(text: str) -> Any:
     """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError."""
+    if len(text) > MAX_CONTAINERS and text.count("[") + text.count("{") > MAX_CONTAINERS:
+        raise NotJsonError(f"more than {MAX_CONTAINERS:,} lists and objects; split the file")
     try:
         return _loads(text)
     except RecursionError:
@@ -45,10 +51,15 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= 20 else float(digits)
 
 
-def objects(file: SourceFile, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
+def objects(
+    file: SourceFile, reading: Reading, longest: int = MAX_RECORD_CHARS
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a JSON Lines file with their lines; other lines become unparsed. One line at a time."""
-    for number, line in file.lines(longest=MAX_DOCUMENT_CHARS):
+    for number, line in file.lines(longest=longest):
         if not line.strip("\ufeff\x00 \t\r"):
+            continue
+        if len(line) >= longest:
+            keep_unparsed(reading, number, f"JSON line: longer than {longest:,} characters", line[:400])
             continue
         try:
             value = parse(line)
@@ -66,7 +77,7 @@ def document(file: SourceFile) -> Any:
     try:
         return parse(file.text(MAX_DOCUMENT_CHARS))
     except NotJsonError as error:
-        raise UnreadableFileError(f"{file.path}: {error}; write the result file again") from None
+        raise UnreadableFileError(f"{file.path}: {error}; write the result file again, or in parts") from None
 
 
 def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:

@@ -7,36 +7,32 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.sources.files import MAX_FILE_BYTES, MAX_LINE_CHARS, SourceFile
+from analysis.sources.files import MAX_LINE_CHARS, SourceFile
 
 BLOCK_BYTES = 1 << 22
-
-
-class Truncated(Exception):
-    """The file is longer than is read; what came before this was read."""
+MORE_LINES = 400
+OPENING = ("{", "(", "[")
 
 
 def blocks(file: SourceFile) -> Iterator[tuple[str, bool]]:
     """Runs of whole lines as one text, and whether the last of them ended in a newline. Never holds more than a block.
 
-    A line beyond MAX_LINE_CHARS is cut. Raises Truncated after MAX_FILE_BYTES, which also bounds what a compressed
-    file can expand to.
+    A line beyond MAX_LINE_CHARS is cut, which `file.troubles` then says.
     """
     with file.open() as stream:
         start = stream.peek(4)[:2]
         name = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         decoder = codecs.getincrementaldecoder(name)(errors="replace")
-        rest, taken = "", 0
+        rest = ""
         while data := stream.read(BLOCK_BYTES):
-            taken += len(data)
             head, newline, tail = decoder.decode(data).rpartition("\n")
-            if not newline:
-                rest = (rest + tail)[:MAX_LINE_CHARS]
-                continue
-            yield rest + head, True
-            rest = tail[:MAX_LINE_CHARS]
-            if taken > MAX_FILE_BYTES:
-                raise Truncated
+            if newline:
+                yield rest + head, True
+                rest = ""
+            rest += tail
+            if len(rest) > MAX_LINE_CHARS:
+                rest = rest[:MAX_LINE_CHARS]
+                file.trouble(f"a line is longer than {MAX_LINE_CHARS:,} characters and was cut")
         if rest:
             yield rest, False
 
@@ -44,13 +40,15 @@ def blocks(file: SourceFile) -> Iterator[tuple[str, bool]]:
 class Line(NamedTuple):
     """One line that may say something: its number from 1, its text, whether it ends in a newline.
 
-    `only` is the one literal that such a line is about when a log repeats it endlessly, else None.
+    `only` is the one literal that such a line is about when a log repeats it endlessly, else None. `more` are the
+    lines after one that ends in an opening bracket: a configuration printed over many lines.
     """
 
     number: int
     text: str
     complete: bool = True
     only: str | None = None
+    more: tuple[str, ...] = ()
 
 
 def interesting(file: SourceFile, literals: Sequence[str], repeated: Sequence[str]) -> Iterator[list[Line]]:
@@ -67,7 +65,13 @@ def interesting(file: SourceFile, literals: Sequence[str], repeated: Sequence[st
         last = len(found) - 1
         rows = zip(hits.to_list(), texts.to_list(), marks.to_list(), plain.to_list(), strict=True)
         yield [
-            Line(number + index, line.rstrip("\r"), complete or index != last, None if is_plain else mark)
+            Line(
+                number + index,
+                line.rstrip("\r"),
+                complete or index != last,
+                None if is_plain else mark,
+                tuple(found.slice(index + 1, MORE_LINES).to_list()) if line.rstrip().endswith(OPENING) else (),
+            )
             for index, line, mark, is_plain in rows
         ]
         number += len(found)

@@ -28,7 +28,7 @@ def settings(text: str, complete: bool = True) -> Iterator[tuple[str, str, float
             continue
         value = match["value"].strip()
         some = _SOME.fullmatch(value)
-        value = some[1] if some else value
+        value = some[1].strip(" ,") if some else value
         if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
             value = value[1:-1]
         number = float(value) if _NUMBER.fullmatch(value) else None

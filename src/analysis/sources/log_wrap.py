@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from analysis.sources.log_blocks import Line
+from analysis.sources.log_lines import unwrap
 
 MAX_WIDTH = 260
 """Engines print lines longer than this in every boot, so only a text without any may be wrapped."""
@@ -30,13 +31,18 @@ def detect(head: str) -> Wrap | None:
     width = max(map(len, lines), default=0)
     if width > MAX_WIDTH or width < 40:
         return None
-    pairs = [(a, b) for a, b in pairwise(lines) if b.strip() and not _RECORD.match(b) and a.strip()]
+    pairs = [(a, b) for a, b in pairwise(lines) if b.strip() and not _begins(b) and a.strip()]
     if len(pairs) < 3:
         return None
     for joiner, full in (("", _full_inside_word), (" ", _full_at_blank)):
         if sum(full(a, b, width) for a, b in pairs) >= max(3, 0.8 * len(pairs)):
             return Wrap(width, joiner)
     return None
+
+
+def _begins(line: str) -> bool:
+    """Whether a record begins here; a line with a border of its own was cut, not wrapped."""
+    return line[:1] in "│┃║" or any(_RECORD.match(piece.text) for piece in unwrap(line))
 
 
 def _full_inside_word(line: str, following: str, width: int) -> bool:
@@ -52,9 +58,7 @@ def join(lines: Iterable[Line], wrap: Wrap) -> Iterator[Line]:
     full = _full_at_blank if wrap.joiner else _full_inside_word
     record, last = Line(0, ""), ""
     for line in lines:
-        continues = (
-            record.text and line.text.strip() and not _RECORD.match(line.text) and full(last, line.text, wrap.width)
-        )
+        continues = record.text and line.text.strip() and not _begins(line.text) and full(last, line.text, wrap.width)
         if continues and len(record.text) < MAX_RECORD:
             record = Line(record.number, record.text + wrap.joiner + line.text, line.complete)
         else:

@@ -8,6 +8,9 @@ from analysis.sources.reading import Reading
 
 VLLM, SGLANG = "vllm-bench-console", "sglang-bench-console"
 TITLE = re.compile(r"=+ Serving Benchmark Result =+")
+ARGUMENTS = re.compile(
+    r"^Namespace\([^\n]*num_prompts=[^\n]*request_rate=|^Namespace\(subparser='bench', bench_type='serve'", re.M
+)
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 ENTRY = re.compile(r"([A-Z][^:]*?):\s+(\S+)\s*$")
 END = re.compile(r"={20,}\s*$")
@@ -22,8 +25,8 @@ NUMBERS = {
 
 
 def recognise(head: str, name: str) -> bool:
-    """Whether a benchmark table, or the first lines of `vllm bench serve`, are in the text."""
-    return bool(TITLE.search(head)) or "Namespace(subparser='bench', bench_type='serve'" in head
+    """Whether a benchmark table, or the arguments of a serving benchmark, are in the text."""
+    return bool(TITLE.search(head) or ARGUMENTS.search(head))
 
 
 def read(file: SourceFile) -> Reading:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from analysis.sources.files import SourceFile
-from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, NotJsonError, keep_unparsed, objects, parse
+from analysis.sources.json_text import MAX_RECORD_CHARS, Fields, NotJsonError, keep_unparsed, objects, parse
 from analysis.sources.openai_stream import Answer
 from analysis.sources.reading import Reading
 
@@ -57,7 +57,7 @@ def _captured(file: SourceFile, reading: Reading) -> Iterator[Event]:
 
 
 def _wire(file: SourceFile, reading: Reading) -> Iterator[Event]:
-    for line, text in file.lines(longest=MAX_DOCUMENT_CHARS):
+    for line, text in file.lines(longest=MAX_RECORD_CHARS):
         if text.startswith("data:"):
             yield from _event(line, None, text[5:].strip(), reading)
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import Fields, document, keep_unparsed, objects, summary
+from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, document, keep_unparsed, objects, summary
 from analysis.sources.reading import Reading, Row
 
 VLLM, VARIANT, SGLANG = "vllm-bench-serve", "vllm-bench-serve-variant", "sglang-bench-serving"
@@ -42,7 +42,7 @@ def _results(file: SourceFile, reading: Reading) -> list[tuple[int, dict[str, An
     try:
         value = document(file)
     except UnreadableFileError:
-        lines = [(n, v) for n, v in objects(file, reading) if _is_result(v, n, reading)]
+        lines = [(n, v) for n, v in objects(file, reading, MAX_DOCUMENT_CHARS) if _is_result(v, n, reading)]
         if not lines:
             raise
         return lines
@@ -95,7 +95,7 @@ def _run(fields: Fields, run: str, ordinal: int) -> None:
         if failed is None and asked is not None and completed is not None and asked >= completed:
             failed = asked - completed
         row |= {"completed": completed, "failed": failed}
-        if failed != 0:
+        if failed != 0 and "errors" not in arrays:
             arrays = {}  # the latencies of failed requests are among the others and cannot be told apart
     reading.add("request_runs", **row)
     for index, request in enumerate(_requests(arrays, fields)):

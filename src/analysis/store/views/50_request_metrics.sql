@@ -1,7 +1,8 @@
 -- one row per request record: times recomputed from its own events; count those with is_counted and is_completed
 create view request_metrics as
 with marked as (
-    select *,
+    select
+        requests.*, is_repeated, kept_in_run,
         coalesce(ttft_s, first_token_at_s - sent_at_s) as ttft_new_s,
         -- the sum of recorded gaps is finer than a difference of unix times; e2e - ttft only where a file has no last event
         coalesce(list_sum(itl_s), last_token_at_s - first_token_at_s, e2e_s - ttft_s) as streaming_s,
@@ -9,14 +10,9 @@ with marked as (
         status = 'ok' and coalesce(
             output_tokens > 0,
             first_token_at_s is not null or ttft_s is not null or e2e_s > 0 or length(output_text) > 0
-        ) as is_completed,
-        row_number() over (partition by run, coalesce(request, 'row ' || ordinal) order by ordinal) > 1 as is_repeated,
-        -- two exports of one run hold the same request ids and times: the fuller one is kept
-        first_value(run) over (
-            partition by coalesce(request || ' ' || sent_at_s, run || ' ' || ordinal)
-            order by token_at_s is null, finish_reason is null, file, ordinal
-        ) as kept_in_run
+        ) as is_completed
     from requests
+    join request_places using (run, ordinal)
 )
 select
     run, file, line, ordinal, request, class, phase, clock, status, finish_reason, http_status, valid, error,

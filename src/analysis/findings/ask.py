@@ -1,0 +1,104 @@
+"""What an analyst asks in a notebook: a share, a quantile, a comparison; the method is picked by what data exist."""
+
+import json
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimates import choose
+from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.ratio_page import share_of_sums
+from analysis.findings.time_split import Run, runs, scrape_windows
+from analysis.findings.token_pool import boots
+
+UNITS = {"ttft": "s", "tpot": "s", "inter_token_latency": "s", "e2e_time": "s", "queue_time": "s", "prefill_time": "s",
+         "decode_time": "s", "request_prompt_tokens": "tokens", "request_generation_tokens": "tokens"}  # fmt: skip
+"""Measures that have a quantile, and their unit."""
+REQUEST_COLUMNS = {"ttft": "ttft_s", "tpot": "tpot_s", "e2e_time": "e2e_s", "request_prompt_tokens": "prompt_tokens",
+                   "request_generation_tokens": "output_tokens"}  # fmt: skip
+"""Measures that clients record too, by their column in the view request_metrics."""
+BOOT_MEASURES = {"pool": "token_pool_total_tokens", "available": "available_kv_bytes", "start_up": "ready_s"}
+"""Measures of a boot that its log gives, by their column in the view boot_arms."""
+
+
+class UnknownMeasureError(ValueError):
+    """A measure or run that there is not: the message lists those there are."""
+
+
+def share(connection: duckdb.DuckDBPyConnection, part: str, rest: str, run: str) -> Estimate:
+    """sum(part) / (sum(part) + sum(rest)) of two request histograms over a run, for example prefill_time, decode_time."""
+    found = _run(connection, run)
+    sums = found.total(part), found.total(rest)
+    if sums[0] is None or sums[1] is None:
+        return not_computable("1", f"the pages of {run} do not export {part if sums[0] is None else rest}")
+    page = None
+    if part in found.buckets and rest in found.buckets:
+        whole = found.buckets.get("inference_time") if {part, rest} == {"prefill_time", "decode_time"} else None
+        page = share_of_sums(found.buckets[part], found.buckets[rest], whole)
+    return choose.share(
+        windows=scrape_windows(connection, found, part, rest), page=page, sums=None if page else (sums[0], sums[1])
+    )
+
+
+def quantile(connection: duckdb.DuckDBPyConnection, measure: str, q: float, run: str) -> Estimate:
+    """The q-quantile of a measure over the requests of a run: from clients' records where there are, else from buckets.
+
+    Client and server time different things (a client's TTFT holds the network and its own queue): `picked` says which.
+    """
+    if measure not in UNITS:
+        raise UnknownMeasureError(f"no quantile of {measure!r}; there are {', '.join(UNITS)}")
+    values = _recorded(connection, measure, run)
+    buckets = None if len(values) else _run(connection, run).buckets.get(measure)
+    return choose.quantile(q, UNITS[measure], values=values if len(values) else None, buckets=buckets)
+
+
+def compare(connection: duckdb.DuckDBPyConnection, a: str, b: str, measure: str) -> Estimate:
+    """arms.ratio: arm `a` over arm `b`, boots as units, against the margin that study.toml declares (default 5 %)."""
+    if measure in BOOT_MEASURES:
+        table = boots(connection)
+        of_arm = {arm: table.filter(arm=arm)[BOOT_MEASURES[measure]].drop_nulls().to_numpy() for arm in (a, b)}
+    elif measure == "prefill_share":
+        arms = dict(boots(connection).select("boot", "arm").iter_rows())
+        of_arm = {arm: _shares(connection, {boot for boot, its in arms.items() if its == arm}) for arm in (a, b)}
+    else:
+        raise UnknownMeasureError(
+            f"no comparison of {measure!r}; there are {', '.join([*BOOT_MEASURES, 'prefill_share'])}"
+        )
+    got = choose.compare(of_arm[a], of_arm[b], margin=declared_margin(connection))
+    return got.named("arms.ratio", "50-arms", a=a, b=b, measure=measure)
+
+
+def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
+    """The equivalence margin that study.toml declares (a share, 0.05), or None."""
+    rows = connection.sql(
+        "select value from study_facts where key in ('margin', 'objective.margin') limit 1"
+    ).fetchall()
+    margin = json.loads(rows[0][0]) if rows else None
+    return float(margin) if isinstance(margin, int | float) and 0 < margin < 1 else None
+
+
+def _run(connection: duckdb.DuckDBPyConnection, name: str) -> Run:
+    found = {run.name: run for run in runs(connection)}
+    if name not in found:
+        raise UnknownMeasureError(f"no run {name!r}; there are {', '.join(found) or 'none'}")
+    return found[name]
+
+
+def _recorded(connection: duckdb.DuckDBPyConnection, measure: str, run: str) -> NDArray[np.float64]:
+    """The measure's values in clients' records below a folder of the run's name; empty where there are none."""
+    if measure not in REQUEST_COLUMNS:
+        return np.empty(0)
+    column = REQUEST_COLUMNS[measure]
+    rows = connection.sql(
+        f"select {column}::double as value from request_metrics "  # a column of our own table, not of the caller
+        "where is_counted and is_completed and list_contains(string_split(file, '/'), $run) "
+        f"and {column} is not null order by value",
+        params={"run": run},
+    )
+    return np.array([value for (value,) in rows.fetchall()], dtype=np.float64)
+
+
+def _shares(connection: duckdb.DuckDBPyConnection, of_boots: set[str]) -> NDArray[np.float64]:
+    pairs = [(r.total("prefill_time"), r.total("decode_time")) for r in runs(connection) if r.boot in of_boots]
+    return np.array([p / (p + d) for p, d in pairs if p is not None and d is not None and p + d > 0])

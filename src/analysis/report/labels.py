@@ -1,0 +1,43 @@
+"""What a reader calls each number: results ids in words, and how their qualifiers read."""
+
+from analysis.estimates.estimate import Estimate
+
+LABELS = {
+    "time.prefill_share.request_seconds": "prefill share of request time",
+    "time.prefill_share.step_time": "prefill share of engine step time",
+    "time.prefill_share.wall_clock": "share of wall-clock time with a prefill running",
+    "time.wall_state": "share of wall-clock time",
+    "time.mean_concurrency": "mean number of requests at once",
+    "time.lever_ceiling": "most that could be gained",
+    "rate.prompt_tokens_over_wall_clock": "prompt tokens over the whole time",
+    "rate.prefill.mean": "mean prefill rate",
+    "rate.prefill.median_window": "prefill rate, median scrape interval",
+    "rate.prefill.peak_window": "prefill rate, highest scrape interval",
+    "steps.share_at_most": "share of engine steps of at most this size",
+    "finish.share": "share of finished requests",
+    "cache.prefix_hit_rate": "prefix cache hit rate",
+    "boots.outcome_count": "boots",
+    "pool.tokens": "token pool",
+    "pool.available": "memory available to the cache",
+    "pool.requests_at_max_length": "longest requests that fit at once",
+    "pool.spread": "spread over the boots",
+    "pool.next_boot": "the next boot",
+    "kv.cost_per_batch_token": "cache memory lost for each further batch token",
+    "kv.request_fixed": "cache memory of a request, whatever its length",
+    "kv.request_per_token": "cache memory for each token",
+    "kv.refusal_probability": "probability that a boot is refused",
+    "arms.ratio": "ratio of arms",
+    "mixed.ttft": "time to first token",
+    "mixed.inter_token": "time between tokens",
+    "mixed.completion": "time to the last token",
+    "mixed.valid_records_per_hour": "valid records",
+    "turn.stall_share": "share of a turn in which others stood still",
+    "turn.block_tokens": "prompt tokens prefilled in one piece",
+}  # docs/results.md has each id with its unit and meaning
+
+
+def label(estimate: Estimate) -> str:
+    """The number in words, with its qualifiers: "token pool (arm pinned, boot b-03)"; the id where there are none."""
+    name = LABELS.get(estimate.id) or estimate.id or estimate.method
+    qualifiers = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in sorted(estimate.qualifiers.items()))
+    return f"{name} ({qualifiers})" if qualifiers else name
