@@ -5,13 +5,11 @@ import io
 import os
 import re
 import stat as stat_module
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
-import zstandard
+from analysis.sources.streams import ZstdFrames, bounded
 
 MAX_FILE_BYTES = 4 << 30
 """Most bytes read of one file after decompression; what lies beyond is left and said so."""
@@ -27,7 +25,6 @@ MAX_FILES = 200_000
 HEAD_BYTES = 1 << 16
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError, OSError)
 
 
 class UnreadableFileError(Exception):
@@ -65,10 +62,10 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
         magic = _peek(raw, 4)
         if magic[:2] == _GZIP:
-            return _bounded(gzip.GzipFile(fileobj=raw), self, self._most_bytes())
+            return bounded(gzip.GzipFile(fileobj=raw), self._most_bytes(), self.trouble)
         if magic == _ZSTD:
-            return _bounded(_Zstd(raw), self, self._most_bytes())
-        return _bounded(raw, self, MAX_FILE_BYTES)
+            return bounded(ZstdFrames(raw), self._most_bytes(), self.trouble)
+        return bounded(raw, MAX_FILE_BYTES, self.trouble)
 
     def _most_bytes(self) -> int:
         return min(MAX_FILE_BYTES, max(FREE_EXPANSION_BYTES, MAX_EXPANSION * self.size))
@@ -109,81 +106,6 @@ class SourceFile:
                 yield number, line if keep_ends else line.rstrip("\r\n")
                 while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                     self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
-
-
-class _Bytes(Protocol):
-    """What the decompressors and plain files have in common."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-    def close(self) -> None: ...
-
-
-def _bounded(source: _Bytes, file: SourceFile, limit: int) -> io.BufferedReader:
-    return io.BufferedReader(_Bounded(source, file, limit), buffer_size=1 << 17)
-
-
-class _Bounded(io.RawIOBase):
-    """A byte stream that ends, and says so, at a limit or where its source is damaged."""
-
-    def __init__(self, source: _Bytes, file: SourceFile, limit: int) -> None:
-        self._source, self._file, self._left, self._ended = source, file, limit, False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        if self._ended:
-            return 0
-        try:
-            data = self._source.read(min(len(buffer), self._left + 1))
-        except _DAMAGE as error:
-            self._file.trouble(
-                f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing"
-            )
-            self._ended = True
-            return 0
-        if len(data) > self._left:
-            self._file.trouble("larger than may be read (a decompression bomb?); the rest was left, split the file")
-            data, self._ended = data[: self._left], True
-        self._left -= len(data)
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._source.close()
-        super().close()
-
-
-class _Zstd:
-    """The frames of a zstd file one after another; raises EOFError where the last one is cut off."""
-
-    def __init__(self, packed: io.BufferedReader) -> None:
-        self._packed, self._frame = packed, zstandard.ZstdDecompressor().decompressobj()
-        self._started, self._ready = False, b""
-
-    def read(self, size: int, /) -> bytes:
-        while not self._ready:
-            # Small pieces: a zstd block of a few bytes may become 128 KiB.
-            piece = self._frame.unused_data if self._frame.eof else b""
-            piece = piece or self._packed.read(512)
-            if not piece:
-                if self._started and not self._frame.eof:
-                    raise EOFError("compressed file ended before the end of a frame")
-                return b""
-            if self._frame.eof:
-                self._frame = zstandard.ZstdDecompressor().decompressobj()
-            self._started = True
-            self._ready = self._frame.decompress(piece)
-        data, self._ready = self._ready[:size], self._ready[size:]
-        return data
-
-    def close(self) -> None:
-        self._packed.close()
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).split(":")[0].strip().lower()[:80] or type(error).__name__
 
 
 def _peek(stream: io.BufferedReader, size: int) -> bytes:
