@@ -30,7 +30,7 @@ test: $(READY)  ## run all tests, style and type checks included
 	$(PY) -m pytest -n auto
 
 coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrites the table in docs/methods.md
-	$(PY) -m tests.estimates.coverage
+	PYTHONPATH=src $(PY) tests/estimates/coverage_table.py docs/methods.md
 
 lint: $(READY)  ## style and types only
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy

@@ -1,12 +1,5 @@
 -- one row per boot, in the order of files and lines; a boot of a file that is a byte copy of an earlier one names that one's boot
-with boot as (
-    select b.*, f.sha256, b.rowid as position
-    from boots b join files f using (file)
-),
-first_copy as (
-    select sha256, ordinal, min_by(boot, position) as boot from boot group by sha256, ordinal
-),
-slots as (
+with slots as (
     select boot, any_value(value)::bigint as slots from boot_facts where fact = 'n_slots' group by boot
 )
 select
@@ -18,8 +11,8 @@ select
     b.engines, b.token_pool_tokens as token_pool, b.token_pool_by_engine, b.token_pool_total_tokens as token_pool_total,
     b.blocks, b.block_size_tokens as block_size, b.max_concurrency, b.pool_consistent,
     round(b.implied_pool_tokens)::bigint as implied_pool, b.ready_s, s.slots, b.api_servers,
-    coalesce(b.duplicate_of, case when c.boot <> b.boot then c.boot end) as duplicate_of
-from boot b
-join first_copy c using (sha256, ordinal)
+    c.duplicate_of
+from boots b
+left join boot_copies c on c.boot = b.boot
 left join slots s on s.boot = b.boot
-order by b.position
+order by b.rowid

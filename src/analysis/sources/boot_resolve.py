@@ -45,7 +45,6 @@ def resolve(name: str, ordinal: int, boot: Boot) -> Row:
     row["kv_budget_source"] = _budget(lines, rules, row)
     row["compile_state"] = _compiled(lines)
     row |= _api_servers(lines, engine, row["api_servers"])
-    row["duplicate_of"] = None
     return row | _times(lines, row["outcome_line"] if row["outcome"] == "served" else None)
 
 

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Protocol
 
-from analysis.sources.files import SourceFile
+from analysis.sources.files import HEAD_BYTES, SourceFile
 from analysis.sources.reading import Reading
 
 # JSON names itself by its keys, metric pages by their grammar; a log is what has a known line, so it comes last.
@@ -22,6 +22,10 @@ ORDER = (
     "prometheus_text",
     "boot_log",
 )
+
+
+LONG_HEAD_BYTES = 4 << 20
+"""An engine's output may follow that of an installer, and fill more than the beginning of the file."""
 
 
 class Reader(Protocol):
@@ -44,6 +48,11 @@ def readers() -> list[Reader]:
 
 
 def reader_of(file: SourceFile) -> Reader | None:
-    """The first reader that recognises the file, or None."""
-    head = file.head()
-    return next((reader for reader in readers() if reader.recognise(head, file.path)), None)
+    """The first reader that recognises the file, or None. What its beginning does not show, its first 4 MiB may."""
+    for size in (HEAD_BYTES, LONG_HEAD_BYTES):
+        head = file.head(size)
+        if found := next((reader for reader in readers() if reader.recognise(head, file.path)), None):
+            return found
+        if file.size <= HEAD_BYTES:
+            break
+    return None

@@ -44,7 +44,7 @@ create table boots (
     kv_needed_gib double, estimated_max_len_tokens bigint,
     token_pool_tokens bigint, token_pool_by_engine bigint[], token_pool_total_tokens bigint, engines integer,
     blocks bigint, block_size_tokens bigint, max_concurrency double,
-    pool_consistent boolean, implied_pool_tokens double, api_servers integer, duplicate_of varchar,
+    pool_consistent boolean, implied_pool_tokens double, api_servers integer,
     kv_dtype varchar, started_at_text varchar, ready_s double   -- started_at_text: as the log has it, no year or zone
 );
 

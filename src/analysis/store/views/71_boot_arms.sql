@@ -24,7 +24,7 @@ settings as (
             || case when kv_budget_source = 'profiled' or kv_budget_source is null then '' else ', pinned' end
             as short_setting
     from boots left join printed using (boot)
-    where duplicate_of is null
+    where boot not in (select boot from boot_copies)
 )
 
 select
