@@ -218,6 +218,10 @@ def test_too_many_series_or_samples_is_one_clear_message(tmp_path: Path, monkeyp
     with pytest.raises(UnreadableFileError, match="more than 10 distinct series"):
         read(tmp_path, text)
     monkeypatch.setattr(prometheus_pages, "MAX_SERIES", 20)
+    monkeypatch.setattr(prometheus_pages, "MAX_SERIES_CHARS", 50)
+    with pytest.raises(UnreadableFileError, match="or very long ones"):
+        read(tmp_path, text)
+    monkeypatch.setattr(prometheus_pages, "MAX_SERIES_CHARS", 5000)
     monkeypatch.setattr(prometheus_pages, "MAX_SAMPLES", 15)
     with pytest.raises(UnreadableFileError, match="more than 15 samples"):
         read(tmp_path, text)

@@ -23,6 +23,7 @@ _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.I)
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.I | re.A)
 MAX_NUMBER_CHARS = 400
 """The longest number a double can need in plain decimals; a longer one is not a measurement."""
+_MAX_CACHED_CHARS = 2_000
 _LATEST_S = 1e11
 """A time stamp above this is in milliseconds (as seconds it would be the year 5138, as milliseconds 1973)."""
 
@@ -76,9 +77,13 @@ def parse_number(text: str) -> float | None:
     return None if isinf(value) and "n" not in text.lower() else value
 
 
-@lru_cache(maxsize=1 << 16)
 def parse_series(raw: str) -> Series | None:
     """Name and labels; the name may stand before the braces, in them in quotes, or as the label `__name__`."""
+    # Scrapes repeat the same few hundred series; a cache of long ones would be a way to fill the memory.
+    return _known_series(raw) if len(raw) <= _MAX_CACHED_CHARS else _parse_series(raw)
+
+
+def _parse_series(raw: str) -> Series | None:
     name, brace, inside = raw.partition("{")
     name = name.strip()
     labels = _parse_labels(inside[:-1]) if brace else {}
@@ -87,6 +92,9 @@ def parse_series(raw: str) -> Series | None:
     if not name:
         name = labels.pop("__name__", "")
     return make_series(name, labels) if name else None
+
+
+_known_series = lru_cache(maxsize=1 << 15)(_parse_series)
 
 
 def make_series(name: str, labels: dict[str, str]) -> Series:

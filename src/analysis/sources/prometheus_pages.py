@@ -14,6 +14,8 @@ from analysis.sources.reading import Reading
 
 MAX_SERIES = 200_000
 """Most distinct series of one file; engines export hundreds, a large deployment's dump some ten thousand."""
+MAX_SERIES_CHARS = 100_000_000
+"""Most characters of all their names and labels together."""
 MAX_SAMPLES = 10_000_000
 """Most samples of one file (240 MB while it is read)."""
 MAX_UNPARSED = 1_000
@@ -37,13 +39,17 @@ class Samples:
     value: array = field(default_factory=lambda: array("d"))
     at_s: array = field(default_factory=lambda: array("d"))
     block_at_s: dict[int, float] = field(default_factory=dict)
+    chars: int = 0
 
     def number(self, series: Series) -> int:
         """The series' number in this file; raises UnreadableFileError beyond MAX_SERIES."""
-        number = self.numbers.setdefault(series, len(self.numbers))
-        if number >= MAX_SERIES:
+        known = len(self.numbers)
+        number = self.numbers.setdefault(series, known)
+        if number == known:
+            self.chars += len(series.name) + len(series.labels)
+        if number >= MAX_SERIES or self.chars > MAX_SERIES_CHARS:
             raise UnreadableFileError(
-                f"{self.file.path}: more than {MAX_SERIES:,} distinct series; "
+                f"{self.file.path}: more than {MAX_SERIES:,} distinct series, or very long ones; "
                 "keep the engine's own families and read it again"
             )
         return number

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.prometheus_line import parse_sample
-from analysis.sources.prometheus_pages import MAX_UNPARSED, Samples, parse_time
+from analysis.sources.prometheus_pages import MAX_SERIES, MAX_UNPARSED, Samples, parse_time
 from analysis.sources.reading import Reading, Unparsed
 
 MAX_JSON_PAGE_BYTES = 64 << 20
@@ -105,7 +105,7 @@ class _Splitter:
     def comment(self, line: str) -> str | None:
         """Take note of a comment line; says what it seems to be when it does not parse."""
         if match := _DECLARED.match(line.lstrip()):
-            self._declare((match[1], match[2]))
+            self._declare((match[1], match[2][:200]))
         elif line.strip() == "# EOF":
             self.reading.format = "openmetrics"
             self.ended = True
@@ -145,7 +145,8 @@ class _Splitter:
             self.again_from = len(self.samples.value)
         if self.again_from is not None:
             self.again.add(what)
-        self.declared.add(what)
+        if len(self.declared) < MAX_SERIES:
+            self.declared.add(what)
 
     def _start_page_if_due(self) -> None:
         if self.ended and self.seen:
