@@ -83,7 +83,7 @@ class Study:
         return table(frame, name, self.out, caption)
 
     def _write_results(self) -> None:
-        if self.out is None:
+        if self.out is None or not (self.estimates or self.takeaways):
             return
         results: Mapping[str, Any] = {
             "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": [],

@@ -38,7 +38,7 @@ GONE = [
     ("hostname=gpu17", "hostname=[host]", {"host": 1}),
     ("/home/alice/models/x.gguf", "~/models/x.gguf", {"path": 1}),
     ("/Users/bob: no such file", "~: no such file", {"path": 1}),
-    ("/root/.cache/huggingface", "~/.cache/huggingface", {"path": 1}),
+    ("/home/ada/.cache/huggingface", "~/.cache/huggingface", {"path": 1}),
     (r"C:\Users\bob\x", r"~\x", {"path": 1}),
     ("model='/mnt/team-a/models/Qwen2.5'", "model='[path]/Qwen2.5'", {"path": 1}),
     (f"request cmpl-{HEX}", "request cmpl-[id]", {"identifier": 1}),

@@ -124,3 +124,15 @@ def test_decode_by_byte_order_mark_or_zero_bytes(encoding: str) -> None:
 def test_natural_order() -> None:
     assert sorted(["t10", "t9", "a", "t9b"], key=natural_key) == ["a", "t9", "t9b", "t10"]
     assert natural_key("1" * 5000) and natural_key("²x")
+
+
+@pytest.mark.parametrize("size", [500, 3000])
+def test_a_short_gzip_that_is_cut_keeps_what_came_before(tmp_path: Path, size: int) -> None:
+    text = "".join(f"line {number} of a page {number * 7919 % 1000}\n" for number in range(2000))
+    packed = gzip.compress(text.encode())
+    assert len(packed) > 3000
+    (tmp_path / "page.gz").write_bytes(packed[:size])
+    [file], _ = walk(tmp_path)
+    assert text.startswith(file.head().rstrip("\ufffd"))
+    assert len(file.head()) > size
+    assert file.troubles

@@ -1,6 +1,5 @@
 """A study's files, opened safely: inside the folder, never a device, bounded in size, decompressed and decoded."""
 
-import gzip
 import io
 import os
 import re
@@ -9,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.sources.streams import ZstdFrames, bounded
+from analysis.sources.streams import bounded, GzipMembers, ZstdFrames
 
 MAX_FILE_BYTES = 4 << 30
 """Most bytes read of one file after decompression; what lies beyond is left and said so."""
@@ -62,7 +61,7 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
         magic = _peek(raw, 4)
         if magic[:2] == _GZIP:
-            return bounded(gzip.GzipFile(fileobj=raw), self._most_bytes(), self.trouble)
+            return bounded(GzipMembers(raw), self._most_bytes(), self.trouble)
         if magic == _ZSTD:
             return bounded(ZstdFrames(raw), self._most_bytes(), self.trouble)
         return bounded(raw, MAX_FILE_BYTES, self.trouble)

@@ -55,6 +55,22 @@ class _Bounded(io.RawIOBase):
         super().close()
 
 
+class GzipMembers:
+    """The members of a gzip file one after another; at damage, what came before it is handed over first."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed, self._members = packed, gzip.GzipFile(fileobj=packed)
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` unpacked bytes, none at the end."""
+        return self._members.read1(size)  # read() would lose what it had unpacked when it meets the damage
+
+    def close(self) -> None:
+        """Close the packed file."""
+        self._members.close()
+        self._packed.close()
+
+
 class ZstdFrames:
     """The frames of a zstd file one after another; raises EOFError where the last one is cut off."""
 
