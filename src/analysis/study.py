@@ -19,9 +19,20 @@ from analysis.store import fingerprint
 from analysis.store.load import Progress, load
 
 
-def database_of(data: Path) -> Path:
-    """Where the DuckDB file of a study directory lies; folders of one name elsewhere do not share it."""
-    return paths.STORES / f"{data.name}-{fingerprint.short(data)}.duckdb"
+def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duckdb.DuckDBPyConnection]:
+    """The store of a study directory, read in when it is missing, damaged or not of what the files now say.
+
+    The file is named after the digest of its inputs: a store that somebody has open is never changed under them, and
+    two states of a study are never taken for each other. Stores of earlier states are removed.
+    """
+    digest = fingerprint.of(data)
+    database = paths.STORES / f"{data.name}-{fingerprint.short(data)}" / f"{digest[:16]}.duckdb"
+    if not fingerprint.is_current(database, digest):
+        load(data, database, progress)
+        for other in database.parent.glob("*.duckdb"):
+            if other != database:
+                other.unlink(missing_ok=True)
+    return database, duckdb.connect(str(database), read_only=True)
 
 
 class Study:
@@ -35,10 +46,7 @@ class Study:
         self.data = paths.find(data)
         self.name = self.data.name
         self.out = Path(out) if out else None
-        self.database = database_of(self.data)
-        if not fingerprint.is_current(self.database, self.data):
-            load(self.data, self.database, progress)
-        self.connection = duckdb.connect(str(self.database), read_only=True)
+        self.database, self.connection = open_store(self.data, progress)
         self.estimates: list[Estimate] = []
         self.takeaways: list[dict[str, Any]] = []
 

@@ -94,10 +94,10 @@ def _by_session(values: ArrayLike, session: list[str]) -> Floats:
 
 
 def _first(offers: list[tuple[str, Estimate]], unit: str, missing: str) -> Estimate:
-    """The first offer with an interval, else the first with a value, else the first; passed-over ones are named."""
+    """The first offer with an interval; else the last with a value, whose reason is the plainest; others are named."""
     if not offers:
         return not_computable(unit, missing)
     usable = next((o for o in offers if o[1].low is not None or o[1].high is not None), None)
-    why, got = usable or next((o for o in offers if o[1].value is not None), offers[0])
+    why, got = usable or next((o for o in reversed(offers) if o[1].value is not None), offers[0])
     passed = [f"{name.split(':')[0]} ({e.reason})" for name, e in offers if e is not got and e.low is None and e.reason]
     return replace(got, picked=why + (f"; not {', not '.join(passed)}" if passed else ""))

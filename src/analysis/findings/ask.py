@@ -27,7 +27,7 @@ class UnknownMeasureError(ValueError):
 
 
 def share(connection: duckdb.DuckDBPyConnection, part: str, rest: str, run: str) -> Estimate:
-    """sum(part) / (sum(part) + sum(rest)) of two request histograms over a run, for example prefill_time, decode_time."""
+    """sum(part) / (sum(part) + sum(rest)) of two request histograms over a run, as prefill_time and decode_time."""
     found = _run(connection, run)
     sums = found.total(part), found.total(rest)
     if sums[0] is None or sums[1] is None:
@@ -62,9 +62,8 @@ def compare(connection: duckdb.DuckDBPyConnection, a: str, b: str, measure: str)
         arms = dict(boots(connection).select("boot", "arm").iter_rows())
         of_arm = {arm: _shares(connection, {boot for boot, its in arms.items() if its == arm}) for arm in (a, b)}
     else:
-        raise UnknownMeasureError(
-            f"no comparison of {measure!r}; there are {', '.join([*BOOT_MEASURES, 'prefill_share'])}"
-        )
+        there = ", ".join([*BOOT_MEASURES, "prefill_share"])
+        raise UnknownMeasureError(f"no comparison of {measure!r}; there are {there}")
     got = choose.compare(of_arm[a], of_arm[b], margin=declared_margin(connection))
     return got.named("arms.ratio", "50-arms", a=a, b=b, measure=measure)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import duckdb
 import polars as pl
 
-from analysis.estimates import choose
+from analysis.estimates import amdahl, choose
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.prefix_hits import hit_share
@@ -22,6 +22,7 @@ from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
 SHARE = "time.prefill_share.request_seconds"
+BUSY = "select busy_s, wall_s from run_clock where run = $run union all select null, null limit 1"
 PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
 
 
@@ -46,6 +47,11 @@ class Run:
     def total(self, concept: str, statistic: str = "sum", key: str | None = None) -> float | None:
         """The increase of a concept over the run, or None when the pages do not hold it."""
         return self.totals.get((concept, statistic, key))
+
+    def seconds(self, concept: str) -> float | None:
+        """Seconds of a concept over the run: its histogram's sum, or its counter where the engine has no histogram."""
+        in_histogram = self.total(concept)
+        return self.total(concept, "value") if in_histogram is None else in_histogram
 
 
 def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
@@ -73,10 +79,10 @@ def phase_seconds(run: Run) -> list[Estimate]:
     """time.prefill_seconds and time.decode_seconds: the counters' increase over the run, exact (census)."""
     found = []
     for concept, id in PHASES.items():
-        seconds = run.total(concept)
+        seconds, requests = run.seconds(concept), run.total(concept, "count")
         estimate = not_computable("s", f"the pages do not export {concept}") if seconds is None else Estimate(
             seconds, "s", "census", "increase of the counter over the run, restarts respected",
-            n=round(run.total(concept, "count") or 0), n_of="requests", assumption="these requests only",
+            n=None if requests is None else round(requests), n_of="requests", assumption="these requests only",
             reason="census: the sum over the finished requests of this run",
             evidence=run.evidence.get(concept, ()),
         )  # fmt: skip
@@ -92,15 +98,15 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
     broken = integrity.broken_runs(connection)
     found = []
     for run in runs:
-        missing = [concept for concept in PHASES if run.total(concept) is None]
+        missing = [concept for concept in PHASES if run.seconds(concept) is None]
         if missing:
             share = not_computable("1", f"the pages do not export {' and '.join(missing)}")
         elif run.name in broken:
             share = no_interval(None, "1", "none", f"not publishable: {broken[run.name]}")
-        elif not run.total("prefill_time", "count"):
+        elif not sum(run.seconds(concept) or 0 for concept in PHASES):
             share = not_computable("1", "no request finished in this run")
         else:
-            share = _share(connection, run).with_warnings(*_left_out(run))
+            share = _share(connection, run).with_warnings(*_left_out(run), *_own_kind(connection, run))
         evidence = (e for concept in PHASES for e in run.evidence.get(concept, ()))
         found.append(share.with_evidence(*evidence).named(SHARE, FINDING, **run.qualifiers))
     return found
@@ -108,25 +114,27 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
 
 def _share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
     histograms = [run.buckets.get(concept) for concept in (*PHASES, "inference_time")]
+    windows = scrape_windows(connection, run)
     if histograms[0] is None or histograms[1] is None:
-        return choose.share(sums=(run.total("prefill_time") or 0.0, run.total("decode_time") or 0.0))
-    page = share_of_sums(histograms[0], histograms[1], histograms[2])
-    return choose.share(windows=scrape_windows(connection, run), page=page)
+        return choose.share(windows=windows, sums=(run.seconds("prefill_time") or 0, run.seconds("decode_time") or 0))
+    return choose.share(windows=windows, page=share_of_sums(histograms[0], histograms[1], histograms[2]))
 
 
 def scrape_windows(
     connection: duckdb.DuckDBPyConnection, run: Run, part: str = "prefill_time", rest: str = "decode_time"
 ) -> Windows:
-    """The run's scrape intervals: seconds of `part`, of both, and requests finished in each."""
+    """The run's scrape intervals: seconds of `part` and of both, requests finished in each (1 or 0: not counted)."""
     table = connection.sql(
         """
         select
             start_s, end_s, life,
-            coalesce(sum(increase) filter (concept = $part and statistic = 'sum'), 0)::double as part_s,
-            coalesce(sum(increase) filter (statistic = 'sum'), 0)::double as both_s,
-            coalesce(sum(increase) filter (concept = $part and statistic = 'count'), 0)::double as requests
+            coalesce(sum(increase) filter (concept = $part and statistic <> 'count'), 0)::double as part_s,
+            coalesce(sum(increase) filter (statistic <> 'count'), 0)::double as both_s,
+            coalesce(
+                sum(increase) filter (concept = $part and statistic = 'count'), (both_s > 0)::integer
+            )::double as requests
         from run_windows
-        where run = $run and concept in ($part, $rest) and statistic in ('sum', 'count') and start_s < end_s
+        where run = $run and concept in ($part, $rest) and statistic in ('sum', 'count', 'value') and start_s < end_s
         group by start_s, end_s, life order by life, start_s
         """,
         params={"run": run.name, "part": part, "rest": rest},
@@ -135,21 +143,23 @@ def scrape_windows(
 
 
 def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
-    """time.mean_concurrency: request-seconds of inference over the wall-clock seconds in which any request finished."""
-    windows = scrape_windows(connection, run)
-    inference = run.total("inference_time")
-    busy_s = float((windows.end_s - windows.start_s)[windows.whole > 0].sum())
-    if inference is None or busy_s == 0:
+    """time.mean_concurrency: request-seconds of inference over the busy seconds of the run.
+
+    A scrape interval is busy when requests ran at one of its ends or finished in it. Where the pages do not say how
+    many ran, all seconds between pages count, and the figure is a lower limit.
+    """
+    busy_s, wall_s = connection.sql(BUSY, params={"run": run.name}).fetchall()[0]
+    phases = [run.seconds(concept) for concept in PHASES]
+    inference_s = run.seconds("inference_time")
+    if inference_s is None and None not in phases:
+        inference_s = sum(seconds or 0 for seconds in phases)
+    if inference_s is None or not wall_s or (busy_s is None and inference_s == 0):
         found = not_computable(
             "1", "it takes inference seconds and at least two timed pages with requests between them"
         )
     else:
-        found = Estimate(
-            inference / busy_s, "1", "census", "inference request-seconds over seconds of the busy scrape intervals",
-            n=int((windows.whole > 0).sum()), n_of="windows", assumption="this run only",
-            reason="census: this run's own mean; scrape intervals in which no request finished are left out",
-            evidence=run.evidence.get("inference_time", ()),
-        )  # fmt: skip
+        found = amdahl.mean_concurrency(inference_s, busy_s, wall_s)
+    found = found.with_evidence(*run.evidence.get("inference_time", ()))
     return found.named("time.mean_concurrency", FINDING, **run.qualifiers)
 
 
@@ -190,6 +200,15 @@ def _left_out(run: Run) -> tuple[str, ...]:
         f"{first - finished:.0f} requests got a first token and are in neither sum: aborted by their clients, "
         "or still running at the last page",
     )
+
+
+def _own_kind(connection: duckdb.DuckDBPyConnection, run: Run) -> tuple[str, ...]:
+    """What the seconds of an engine without request histograms are, in the words of its table of metrics."""
+    if all(run.total(concept) is not None for concept in PHASES):
+        return ()
+    query = "select distinct definition from run_definitions where run = $run and concept in $concepts order by 1"
+    found = connection.sql(query, params={"run": run.name, "concepts": list(PHASES)}).fetchall()
+    return tuple(f"this engine's own kind of seconds: {text}" for (text,) in found)
 
 
 def _evidence(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[Evidence, ...]]:

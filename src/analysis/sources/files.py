@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from analysis.sources.streams import bounded, GzipMembers, ZstdFrames
+from analysis.sources.streams import GzipMembers, ZstdFrames, bounded
 
 MAX_FILE_BYTES = 4 << 30
 """Most bytes read of one file after decompression; what lies beyond is left and said so."""

@@ -41,8 +41,8 @@ def store(connection: duckdb.DuckDBPyConnection, data: Path, digest: str) -> Non
     )
 
 
-def is_current(database: Path, data: Path) -> bool:
-    """Whether the store at `database` was built from what `data` holds now. A damaged store is not current."""
+def is_current(database: Path, digest: str) -> bool:
+    """Whether the store at `database` is whole and was built from inputs of this digest."""
     if not database.exists():
         return False
     try:
@@ -50,7 +50,7 @@ def is_current(database: Path, data: Path) -> bool:
             rows = connection.sql("select value from provenance where key = 'fingerprint'").fetchall()
     except duckdb.Error:
         return False
-    return rows == [(of(data),)]
+    return rows == [(digest,)]
 
 
 def short(path: Path) -> str:
