@@ -32,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (NoSuchStudyError, NothingToReadError, ReportError) as error:
         print(error, file=sys.stderr)
         return 1
+    except PermissionError as error:
+        print(f"{error.filename}: no permission; make it readable, or give another place with OUT=...", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

@@ -36,8 +36,11 @@ def _study(folder: Path, pages: list[tuple[str, dict[str, float]]]) -> Study:
 
 
 def test_pages_without_a_boot_log_are_a_run_of_their_folder(tmp_path: Path) -> None:
-    study = _study(tmp_path / "s", [("metrics/a/20260101T000000Z", {"n": 0, "prefill": 0, "decode": 0}),
-                                    ("metrics/a/20260101T000100Z", {"n": 10, "prefill": 2, "decode": 6, "running": 1})])  # fmt: skip
+    pages = [
+        ("metrics/a/20260101T000000Z", {"n": 0, "prefill": 0, "decode": 0}),
+        ("metrics/a/20260101T000100Z", {"n": 10, "prefill": 2, "decode": 6, "running": 1}),
+    ]
+    study = _study(tmp_path / "s", pages)
     [run] = time_split.runs(study.connection)
     assert run.qualifiers == {"target": "metrics/a"}
     assert [e.value for e in time_split.phase_seconds(run)] == [2, 6]
@@ -60,7 +63,8 @@ def test_an_idle_interval_is_not_in_the_mean_concurrency(tmp_path: Path) -> None
 def test_a_run_that_contradicts_itself_has_no_share(tmp_path: Path) -> None:
     study = _study(tmp_path / "s", [("metrics/20260101T000000Z", {"n": 10, "prefill": 2, "decode": 6})])
     page = tmp_path / "s" / "metrics" / "20260101T000000Z.prom"
-    page.write_text(page.read_text().replace('decode_time_seconds_count{engine="0",model_name="m"} 10', 'decode_time_seconds_count{engine="0",model_name="m"} 9'))  # fmt: skip
+    decode_count = 'decode_time_seconds_count{engine="0",model_name="m"} '
+    page.write_text(page.read_text().replace(f"{decode_count}10", f"{decode_count}9"))
     study = Study(tmp_path / "s")
     [share] = time_split.prefill_shares(study.connection, time_split.runs(study.connection))
     assert share.value is None

@@ -1,1 +1,1 @@
-"""One DuckDB file a study: schema.sql, views/*.sql (first line: the grain), checks/*.sql (rows: violations), loading."""
+"""One DuckDB file a study: schema.sql, views/*.sql (line one: the grain), checks/*.sql (rows: violations), loading."""
