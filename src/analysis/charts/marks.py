@@ -15,7 +15,7 @@ _NICE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 def rows_axis(labels: list[str], field: str = "label", label: str = "datum.label") -> alt.Y:
     """One labelled row for each text, in the order given, with a thin line to guide the eye."""
-    axis = alt.Axis(grid=True, ticks=False, domain=False, labelExpr=label)
+    axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=10, labelExpr=label)
     return alt.Y(f"{field}:N", sort=labels, title=None, axis=axis)
 
 
@@ -50,7 +50,7 @@ def coloured(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Ch
 
 
 def shaped(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
-    """The base with its groups told apart by colour and by shape, with one legend for both; all alike for too many groups.
+    """The base with its groups told apart by colour and shape, with one legend; all alike for too many groups.
 
     For points only: Vega-Lite puts points of its own on the ends of a rule that has a shape.
     """

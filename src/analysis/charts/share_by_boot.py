@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, share_scale, shaped
+from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped, share_scale
 from analysis.charts.theme import finish
 
 

@@ -4,7 +4,7 @@ import altair as alt
 
 from analysis.charts.frames import Frame, ordered, tidy
 from analysis.charts.marks import PERCENT, share_scale
-from analysis.charts.theme import COLOURS, INK, finish
+from analysis.charts.theme import COLOURS, INK, finish_panels
 
 PANEL = 84
 """Height of a run's panel in pixels."""
@@ -31,4 +31,4 @@ def share_over_time(frame: Frame, *, title: str, subtitle: str, description: str
     panels = alt.layer(band, line, dots, data=rows).properties(height=PANEL).facet(
         row=alt.Row("group:N", sort=ordered(rows, "group"), header=header), spacing=10
     )  # fmt: skip
-    return finish(panels, title, subtitle, description)
+    return finish_panels(panels, title, subtitle, description)

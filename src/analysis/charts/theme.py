@@ -1,6 +1,6 @@
 """One look for every chart: readable at 390 px, in light and dark, and without colour."""
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import altair as alt
 
@@ -10,7 +10,6 @@ SHAPES: Final = ["circle", "square", "triangle-up", "diamond", "cross", "triangl
 WIDE: Final = 680
 NARROW: Final = 350
 FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
-C = TypeVar("C", alt.LayerChart, alt.FacetChart)
 INK: Final = "currentColor"  # inline SVG takes the page's text colour, so one picture serves light and dark
 
 
@@ -54,15 +53,24 @@ def shape(domain: list[str]) -> alt.Scale:
     return alt.Scale(domain=domain, range=SHAPES[: len(domain)])
 
 
-def finish(chart: C, title: str, subtitle: str, description: str) -> C:
+def finish(chart: alt.LayerChart | alt.FacetChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
     """A chart with what every chart must have: the finding, its unit and n, and a text with the numbers.
 
     Layering does not lift a layer's description, so it is set here, on the whole. Raises ValueError when one is empty.
     """
+    if not isinstance(chart, alt.LayerChart):
+        raise TypeError("a chart is made of layers")
+    fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+    return chart.properties(**_texts(title, subtitle, description), autosize=fit)
+
+
+def finish_panels(chart: alt.FacetChart, title: str, subtitle: str, description: str) -> alt.FacetChart:
+    """The same for small multiples, which Vega-Lite does not fit to a width: report/figure.py sets that of a panel."""
+    return chart.properties(**_texts(title, subtitle, description))
+
+
+def _texts(title: str, subtitle: str, description: str) -> dict[str, Any]:
     for what, text in (("title", title), ("subtitle", subtitle), ("description", description)):
         if not text.strip():
             raise ValueError(f"a chart needs a {what}")
-    chart = chart.properties(title=alt.TitleParams(text=title, subtitle=subtitle), description=description)
-    if isinstance(chart, alt.FacetChart):  # Vega-Lite fits no facets: figure.py sets the width of their panels
-        return chart
-    return chart.properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+    return {"title": alt.TitleParams(text=title, subtitle=subtitle), "description": description}

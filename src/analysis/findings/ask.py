@@ -27,7 +27,7 @@ class UnknownMeasureError(ValueError):
 
 
 def share(connection: duckdb.DuckDBPyConnection, part: str, rest: str, run: str) -> Estimate:
-    """sum(part) / (sum(part) + sum(rest)) of two request histograms over a run, for example prefill_time, decode_time."""
+    """sum(part) / (sum(part) + sum(rest)) of two request histograms over a run: prefill_time, decode_time."""
     found = _run(connection, run)
     sums = found.total(part), found.total(rest)
     if sums[0] is None or sums[1] is None:

@@ -9,6 +9,9 @@ from analysis.findings.frames import rows
 
 FINDING = "10-inventory"
 OUTCOMES = ("served", "refused", "crashed", "unknown")
+KINDS = {"boot_log": "boot logs", "metrics": "metric pages", "requests": "request records", "host": "host counters",
+         "config": "study settings", "other": "other files"}  # fmt: skip
+"""What a reader calls each kind of file."""
 
 
 def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
@@ -34,9 +37,10 @@ def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
 
 def files(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row a kind and status of file: how many there are."""
-    return rows(
+    table = rows(
         connection, "select kind, status, count(*)::bigint as n from files group by kind, status order by kind, status"
     )
+    return table.with_columns(pl.col("kind").replace(KINDS))
 
 
 def not_read(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
@@ -57,11 +61,11 @@ def configurations(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         connection,
         """
         select
-            boot, arm, outcome, engine || coalesce(' ' || engine_version, '') as engine, model,
-            max_model_len_tokens as "max_model_len (tokens)",
-            max_num_batched_tokens as "max_num_batched_tokens",
-            kv_budget_source as "KV memory", compile_state as compile,
-            available_kv_gib_min as "KV memory (GiB)", token_pool_total_tokens as "pool (tokens)"
+            boot, arm, outcome, max_model_len_tokens as "max_model_len (tokens)",
+            max_num_batched_tokens as "max_num_batched_tokens (tokens)",
+            available_kv_gib_min as "KV memory (GiB)", token_pool_total_tokens as "pool (tokens)",
+            kv_budget_source as "KV memory set by", compile_state as compile,
+            engine || coalesce(' ' || engine_version, '') as engine, model
         from boot_arms order by ordinal_in_study
         """,
     )

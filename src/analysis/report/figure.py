@@ -127,5 +127,7 @@ def _heading(spec: Spec) -> str:
 
 def _links(name: str) -> str:
     files = (("SVG", f"figures/{name}.svg"), ("PNG", f"figures/{name}.png"), ("CSV", f"tables/{name}.csv"))
-    links = " ".join(f'<a href="{path}" download>{what}</a>' for what, path in files)
-    return f' <span class="links">{links} <a href="#fig-{name}" aria-label="Link to this figure">Link</a></span>'
+    links = " ".join(
+        f'<a href="{path}" download aria-label="{what} of the figure {name}">{what}</a>' for what, path in files
+    )
+    return f' <span class="links">{links} <a href="#fig-{name}" aria-label="Link to the figure {name}">Link</a></span>'

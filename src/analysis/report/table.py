@@ -2,15 +2,23 @@
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from math import floor, log10
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from analysis.charts.frames import Frame, tidy
+from analysis.estimates.rounding import CENSUS_DIGITS, round_interval
 from analysis.report.names import checked_name
 from analysis.report.redact import redact
 
+NARROW_COLUMNS = 4
+"""More columns than these do not fit a phone: the table says that it scrolls."""
+_ENDS = ("value", "low", "high")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text cell that starts with one of these
 
 
@@ -44,22 +52,24 @@ def grid(frame: Frame, caption: str) -> str:
     rows = tidy(frame)
     right = [dtype.is_numeric() for dtype in rows.dtypes]
     kinds = [' class="number"' if r else "" for r in right]
-    head = "".join(f'<th scope="col"{k}>{_shown(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
+    head = "".join(f'<th scope="col"{k}>{_heading(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
     label = _shown(caption)
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
     body = "".join(
         "<tr>" + "".join(f"<{t}{k}>{_shown(v)}</{t[:2]}>" for v, k, t in zip(row, kinds, tags, strict=True)) + "</tr>\n"
-        for row in rows.iter_rows()
+        for row in _rounded(rows)
     )
+    body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
+    hint = '<p class="hint" aria-hidden="true">Scroll sideways: more columns →</p>' if _is_wide(rows) else ""
     return (
-        f'<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
-        f"<caption>{label}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+        f'{hint}<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
+        f"<caption><span>{label}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
     )
 
 
 def cell(value: Any) -> str:
-    """A value as a cell shows it: an em dash for what is missing, digits in groups, six significant at most."""
+    """A value as a cell shows it: an em dash for what is missing, digits in groups, three significant or all whole."""
     if value is None:
         return "—"
     if isinstance(value, bool):
@@ -67,7 +77,8 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 1e6 else f"{value:,.6g}"
+        places = max(0, CENSUS_DIGITS - 1 - floor(log10(abs(value)))) if value and value != int(value) else 0
+        return f"{value:,.{places}f}" if abs(value) >= 1e-6 or not value else f"{value:.{CENSUS_DIGITS}g}"
     return str(value)
 
 
@@ -81,6 +92,27 @@ def write_csv(frame: Frame, name: str, out: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(buffer.getvalue(), encoding="utf-8")
     return path
+
+
+def _is_wide(rows: pl.DataFrame) -> bool:
+    return rows.width > NARROW_COLUMNS and not rows.is_empty()
+
+
+def _rounded(rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """The rows; where the columns value, low and high are an estimate, with the digits that its interval carries."""
+    if not set(_ENDS) <= set(rows.columns):
+        yield from rows.iter_rows()
+        return
+    at = [rows.columns.index(end) for end in _ENDS]
+    for row in rows.iter_rows():
+        if all(isinstance(row[i], float) for i in at):
+            shown = dict(zip(at, round_interval(*(row[i] for i in at)), strict=True))
+            row = tuple(f"{shown[i]:,f}" if i in shown else cell for i, cell in enumerate(row))
+        yield row
+
+
+def _heading(name: str) -> str:
+    return _shown(name).replace("_", "_<wbr>")
 
 
 def _shown(value: Any) -> str:

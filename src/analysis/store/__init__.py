@@ -1,1 +1,1 @@
-"""One DuckDB file a study: schema.sql, loading, views/*.sql (first line = the grain), checks/*.sql (rows = violations)."""
+"""One DuckDB file a study: schema.sql, loading, views/*.sql (first line = the grain), checks/*.sql (violations)."""
