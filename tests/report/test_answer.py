@@ -25,6 +25,16 @@ def test_the_block_has_all_that_an_estimate_says() -> None:
     assert "line 13" not in html
 
 
+def test_a_warning_is_said_once_after_the_numbers_with_those_it_is_about() -> None:
+    made = [Estimate(1.0, "1", "census", "m").named("pool.tokens", "f", boot=b) for b in ("1", "2", "3")]
+    both = [e.with_warnings("torn page") if e.qualifiers["boot"] != "3" else e for e in made]
+    html = answer("s", *both).html
+    assert html.endswith(
+        '<ul class="warnings"><li>torn page – this is about token pool (boots 1, 2)</li></ul></section>'
+    )
+    assert answer("s", *both[:2]).html.endswith("<li>torn page</li></ul></section>")
+
+
 def test_a_missing_number_says_why() -> None:
     html = answer("Not known.", not_computable("1", "no iteration log").named("x", "step share")).html
     assert "not computable: no iteration log" in html

@@ -1,10 +1,10 @@
-"""Many figures named in few words: "spread over the boots, the next boot" for "arms F, R; measure tokens"."""
+"""Many figures named in few words: "spread over the boots, the next boot" for "arms F, R; token pool"."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis.estimates.estimate import Estimate
-from analysis.report.labels import LABELS
+from analysis.report.labels import LABELS, place
 
 _WHAT = ""  # the key, beside the qualifiers, under which a figure's own name stands
 _Names = dict[str, tuple[str, ...]]
@@ -54,22 +54,16 @@ def _merged(rows: list[_Names], key: str) -> list[_Names]:
     found: dict[tuple[tuple[str, tuple[str, ...]], ...], _Names] = {}
     for row in rows:
         rest = tuple((k, v) for k, v in row.items() if k != key)
-        place = (*rest, (key, ("has it",) if key in row else ()))
-        if place in found and key in row:
-            found[place][key] = tuple(dict.fromkeys((*found[place][key], *row[key])))
-        else:
-            found.setdefault(place, dict(row))
+        if key not in row:
+            found.setdefault(rest, dict(row))
+            continue
+        same = found.setdefault((*rest, (key, ())), dict(row))
+        same[key] = tuple(dict.fromkeys((*same[key], *row[key])))
     return list(found.values())
 
 
 def _where(row: _Names) -> str:
-    named = (f"{_word(key, len(values))} {', '.join(values)}" for key, values in row.items() if key != _WHAT)
-    return "; ".join(named)
-
-
-def _word(key: str, n: int) -> str:
-    word = key.replace("_", " ")
-    return word if n == 1 else f"{word}es" if word.endswith("s") else word if word.endswith("tokens") else f"{word}s"
+    return "; ".join(place(key, values) for key, values in row.items() if key != _WHAT)
 
 
 def _name(estimate: Estimate) -> str:

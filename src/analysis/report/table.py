@@ -18,6 +18,8 @@ from analysis.report.redact import redact
 
 NARROW_COLUMNS = 4
 """More columns than these do not fit a phone: the table says that it scrolls."""
+SHORT = 36
+"""Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
 _ENDS = ("value", "low", "high")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text cell that starts with one of these
 
@@ -51,8 +53,8 @@ def grid(frame: Frame, caption: str) -> str:
     """The bare HTML table in a box that scrolls by itself and can be reached by keyboard."""
     rows = tidy(frame)
     right = [dtype.is_numeric() for dtype in rows.dtypes]
-    kinds = [' class="number"' if r else "" for r in right]
-    head = "".join(f'<th scope="col"{k}>{_heading(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
+    kinds = [' class="number"' if r else _class(column) for r, column in zip(right, rows, strict=True)]
+    head = "".join(f'<th scope="col"{k}>{_shown(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
     label = _shown(caption)
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
@@ -77,9 +79,16 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        places = max(0, CENSUS_DIGITS - 1 - floor(log10(abs(value)))) if value and value != int(value) else 0
-        return f"{value:,.{places}f}" if abs(value) >= 1e-6 or not value else f"{value:.{CENSUS_DIGITS}g}"
+        return _decimal(value)
     return str(value)
+
+
+def _decimal(value: float) -> str:
+    if 0 < abs(value) < 1e-6:
+        return f"{value:.{CENSUS_DIGITS}g}"
+    has = len(f"{value:.9f}".rstrip("0").partition(".")[2])  # 0.06 has two places, not 0.0600
+    places = max(0, CENSUS_DIGITS - 1 - floor(log10(abs(value)))) if value else 0
+    return f"{value:,.{min(places, has)}f}"
 
 
 def write_csv(frame: Frame, name: str, out: Path) -> Path:
@@ -111,8 +120,12 @@ def _rounded(rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
         yield row
 
 
-def _heading(name: str) -> str:
-    return _shown(name).replace("_", "_<wbr>")
+def _class(column: pl.Series) -> str:
+    """How a column of text is laid out: in one line where it is short, never crushed where it is long."""
+    longest = column.cast(pl.String).str.len_chars().max()
+    if not isinstance(longest, int):  # nothing in it
+        return ""
+    return ' class="short"' if longest <= SHORT else ' class="long"'
 
 
 def _shown(value: Any) -> str:
