@@ -16,7 +16,7 @@ def test_the_block_has_all_that_an_estimate_says() -> None:
     html = answer("Prefill & more.", estimate)._repr_html_()
     for part in (
         "<p class=\"takeaway\">Prefill &amp; more.</p>", "69 % [64, 74]", "<dt>Method</dt><dd>block bootstrap</dd>",
-        "intervals &lt;exchangeable&gt;", "<dt>Confidence</dt><dd>95%</dd>", "<dt>n</dt><dd>41 scrape intervals</dd>",
+        "intervals &lt;exchangeable&gt;", "<dt>Confidence</dt><dd>95 %</dd>", "<dt>n</dt><dd>41 scrape intervals</dd>",
         "<li>torn page</li>", "<b>a.prom, line 12</b>", "and 2 more: see results.json",
         '<span class="name">prefill share of request time (boot b 1)</span>',
         'id="n-time-prefill-share-request-seconds-boot-b-1"',

@@ -42,6 +42,11 @@ def test_an_estimate_has_the_digits_of_its_interval() -> None:
     assert [f'<td class="number">{n}</td>' in html for n in ("9", "5", "16", "7.12", "—")] == [True] * 5
 
 
+def test_numbers_as_printed_have_the_same_decimals_in_all_rows() -> None:
+    html = table(pl.DataFrame({"a": [3.91, 2.0, 0.06, None], "b": [1.0, 2.5, 0.1234, None]}), "gib", None, "x").html
+    assert [f'<td class="number">{n}</td>' in html for n in ("3.91", "2.00", "0.06", "1", "2.5", "0.123")] == [True] * 6
+
+
 def test_short_texts_stay_in_one_line_and_long_ones_have_room() -> None:
     rows = pl.DataFrame({"a": ["A0-crash"], "b": ["w " * 30], "c": [None], "d": [1], "e": ["x"]})
     html = table(rows, "t", None, "x").html

@@ -59,7 +59,7 @@ def _said(caution: Caution) -> str:
 
 
 def _how(estimate: Estimate) -> str:
-    confidence = None if estimate.confidence is None else f"{estimate.confidence:.0%}"
+    confidence = None if estimate.confidence is None else f"{100 * estimate.confidence:.0f} %"
     n = None if estimate.n is None else f"{estimate.n:,} {estimate.n_of}".strip()
     facts: Iterable[tuple[str, str | None]] = (
         ("Id", estimate.id), ("Kind", _KIND[estimate.kind]), ("Method", estimate.method),

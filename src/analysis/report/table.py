@@ -18,6 +18,8 @@ from analysis.report.redact import redact
 
 NARROW_COLUMNS = 4
 """More columns than these do not fit a phone: the table says that it scrolls."""
+PRINTED_PLACES = 2
+"""Logs print GiB and seconds with two decimals."""
 SHORT = 36
 """Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
 _ENDS = ("value", "low", "high")
@@ -86,9 +88,8 @@ def cell(value: Any) -> str:
 def _decimal(value: float) -> str:
     if 0 < abs(value) < 1e-6:
         return f"{value:.{CENSUS_DIGITS}g}"
-    has = len(f"{value:.9f}".rstrip("0").partition(".")[2])  # 0.06 has two places, not 0.0600
     places = max(0, CENSUS_DIGITS - 1 - floor(log10(abs(value)))) if value else 0
-    return f"{value:,.{min(places, has)}f}"
+    return f"{value:,.{min(places, _places(value))}f}"
 
 
 def write_csv(frame: Frame, name: str, out: Path) -> Path:
@@ -108,16 +109,26 @@ def _is_wide(rows: pl.DataFrame) -> bool:
 
 
 def _rounded(rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """The rows; where the columns value, low and high are an estimate, with the digits that its interval carries."""
-    if not set(_ENDS) <= set(rows.columns):
-        yield from rows.iter_rows()
-        return
-    at = [rows.columns.index(end) for end in _ENDS]
+    """The rows, with decimals where a column or a row says how many.
+
+    A column of at most two decimals, as logs print them, has as many in all rows. Where the columns value, low and
+    high are an estimate, they have the digits that its interval carries.
+    """
+    floats = [i for i, dtype in enumerate(rows.dtypes) if dtype.is_float()]
+    has = {i: max(map(_places, rows.to_series(i).drop_nulls()), default=0) for i in floats}
+    printed = {i: places for i, places in has.items() if places <= PRINTED_PLACES}
+    ends = [rows.columns.index(end) for end in _ENDS] if set(_ENDS) <= set(rows.columns) else []
     for row in rows.iter_rows():
-        if all(isinstance(row[i], float) for i in at):
-            shown = dict(zip(at, round_interval(*(row[i] for i in at)), strict=True))
-            row = tuple(f"{shown[i]:,f}" if i in shown else cell for i, cell in enumerate(row))
-        yield row
+        shown = {i: f"{row[i]:,.{places}f}" for i, places in printed.items() if row[i] is not None}
+        if ends and all(isinstance(row[i], float) for i in ends):
+            numbers = round_interval(*(row[i] for i in ends))
+            shown |= {i: f"{number:,f}" for i, number in zip(ends, numbers, strict=True)}
+        yield tuple(shown.get(i, value) for i, value in enumerate(row))
+
+
+def _places(value: float) -> int:
+    """How many decimals a number has, nine at most: 0.06 has two."""
+    return len(f"{value:.9f}".rstrip("0").partition(".")[2])
 
 
 def _class(column: pl.Series) -> str:
