@@ -75,10 +75,15 @@ class Study:
                 self.estimates.append(estimate)
         self._write_results()
 
-    def answer(self, finding: str, sentence: str, *estimates: Estimate) -> Answer:
-        """State an answer: shown here first, put on the front page as a takeaway with the figures it rests on."""
+    def answer(self, finding: str, sentence: str, *estimates: Estimate, supporting: bool = False) -> Answer:
+        """State an answer: shown here first, put on the front page as a takeaway with the figures it rests on.
+
+        One that is `supporting` (what the data are, not what they say) comes after the others there.
+        """
         rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in estimates]
-        self.takeaways.append({"finding": finding, "sentence": sentence, "estimates": rests_on})
+        self.takeaways.append(
+            {"finding": finding, "sentence": sentence, "estimates": rests_on, "supporting": supporting}
+        )
         self.record(*estimates)
         return answer(sentence, *estimates)
 

@@ -11,6 +11,7 @@ import pytest
 import vl_convert
 
 from analysis import charts
+from analysis.charts.marks import share_scale
 from analysis.charts.theme import COLOURS, SHAPES
 
 TEXTS = {"title": "What was found", "subtitle": "%, 3 boots", "description": "Boot-2 at 8 per cent, 7 to 9."}
@@ -85,6 +86,49 @@ def test_a_refused_boot_is_open_and_a_boot_without_a_pool_is_not_drawn() -> None
     assert f'fill="{COLOURS[0]}"' in served
     assert "fill=" not in refused and f'stroke="{COLOURS[1]}"' in refused
     assert svg.count('aria-roledescription="rect mark"') == 1
+
+
+def _svg(chart: alt.TopLevelMixin) -> str:
+    return vl_convert.vegalite_to_svg(chart.to_dict(), vl_version="6.4")
+
+
+@pytest.mark.parametrize(
+    ("values", "end"),
+    [([10.4, 3.0], 12), ([24.9], 25), ([25.0], 25), ([0.3], 0.3), ([81.0], 100), ([140.0], 100), ([0.0], 100),
+     ([None], 100), ([6.01], 8)],
+)  # fmt: skip
+def test_the_axis_of_shares_starts_at_zero_and_ends_at_a_round_number(values: list[float | None], end: float) -> None:
+    rows = pl.DataFrame({"value": values, "high": [None] * len(values)}, {"value": pl.Float64, "high": pl.Float64})
+    low, high = share_scale(rows, "value", "high").to_dict()["domain"]
+    assert (low, high) == (0, pytest.approx(end))
+
+
+def test_more_groups_than_colours_are_not_told_apart_by_any() -> None:
+    n = len(COLOURS)
+    for groups, colours in ((n, n), (n + 1, 1)):
+        labels = [f"boot-{i}" for i in range(groups)]
+        rows = pl.DataFrame({
+            "label": labels, "group": [f"arm-{i}" for i in range(groups)], "value": [5.0] * groups,
+            "low": [4.0] * groups, "high": [6.0] * groups,
+        })  # fmt: skip
+        svg = _svg(charts.share_by_boot(rows, **TEXTS))
+        assert len({c for c in COLOURS if f'stroke="{c}"' in svg}) == colours
+        assert all(f">{label}<" in svg for label in labels)
+        assert (">arm-0<" in svg) == (groups == n)
+
+
+def test_each_run_has_a_panel_with_its_name_and_all_share_their_axes() -> None:
+    rows = pl.concat([FRAMES["share_over_time"].with_columns(group=pl.lit(g)) for g in ("b10", "b9")])
+    svg = _svg(charts.share_over_time(rows, **TEXTS))
+    assert svg.index(">b9<") < svg.index(">b10<")
+    assert svg.count('aria-roledescription="rect mark"') == 2
+    assert svg.count(">minutes from the first scrape<") == 1
+
+
+def test_a_need_is_written_beside_its_tick_even_where_memory_is_scarce() -> None:
+    rows = FRAMES["memory_by_boot"].with_columns(value=pl.Series([4.0, 0.06]), needed=pl.Series([3.9, 0.1314]))
+    svg = _svg(charts.memory_by_boot(rows, **TEXTS))
+    assert ">needs 0.131<" in svg and ">needs 3.9<" in svg
 
 
 def test_rows_come_in_natural_order_whatever_the_frame_had() -> None:

@@ -50,6 +50,7 @@ rows = pl.DataFrame({"group": ["prefill"] * 4 + ["decode"] * 4, "minutes": [0.5,
 chart = charts.share_over_time(rows, title="Steady", subtitle="%; 4 intervals", description="Between 7 and 9.")
 figure(chart, "steady", rows, OUT, "c")
 """
+SEEN = "(OUT / 'seen.txt').write_text(f'{data} {hash(HOSTILE)}'); print({*'abcdef'})"
 TABLE = """
 rows = pl.DataFrame({f"column {i}": ["=1+1", QUOTE + HOSTILE, "x" * 30] for i in range(12)})
 table(rows, "wide", OUT, "Wide " + HOSTILE)
@@ -72,7 +73,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         root / "nb" / "20-second.ipynb",
         "# The rest\n\nA table.",
         "## A wide table",
-        TABLE,
+        SEEN + TABLE,
         "## A wide table",
         setup=setup,
     )

@@ -71,23 +71,18 @@ class Visit:
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_page_fits_asks_for_nothing_and_says_nothing(browser: Any, report: Path, name: str, width: int) -> None:
-    visit = Visit(browser, report / name, width)
-    for details in visit.page.locator("details").all():
-        details.evaluate("e => e.open = true")
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_page_fits_stands_out_asks_for_nothing_and_says_nothing(
+    browser: Any, report: Path, name: str, width: int, scheme: str
+) -> None:
+    visit = Visit(browser, report / name, width, scheme)
+    visit.page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-    assert visit.asked == [(report / name).as_uri()]
-    assert visit.said == []
-
-
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_stands_out_from_its_ground(browser: Any, report: Path, name: str, scheme: str) -> None:
-    visit = Visit(browser, report / name, scheme=scheme)
     assert visit.page.evaluate(FAINT) == []
     ground = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 28)")
+    assert visit.asked == [(report / name).as_uri()]
+    assert visit.said == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -118,6 +113,17 @@ def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path)
     page.get_by_role("link", name="← Where time goes").click()
     page.get_by_text("How this was obtained").first.click()
     assert page.locator("dd", has_text="block bootstrap").is_visible()
+
+
+def test_a_table_may_be_wider_than_the_text_and_says_where_it_scrolls(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "20-second.html", 1280).page
+    assert (
+        page.get_by_role("region").bounding_box()["width"]
+        > 1.2 * page.locator("main > p").first.bounding_box()["width"]
+    )
+    assert not page.locator(".hint").is_visible()
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.locator(".hint").is_visible()
 
 
 def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) -> None:

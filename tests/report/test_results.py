@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.estimates.estimate import Estimate, Evidence
+from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.report.errors import ReportError
-from analysis.report.overview import index_of
+from analysis.report.grouping import Caution
+from analysis.report.overview import index_of, render_index
 from analysis.report.results import Json, estimate_from_json, merge, write
 
 
@@ -66,6 +67,26 @@ def test_a_takeaway_must_rest_on_recorded_numbers(tmp_path: Path) -> None:
     put(tmp_path, "10-a", takeaways=[{"sentence": "s", "estimates": [{"id": "x", "qualifiers": {}}]}])
     with pytest.raises(ReportError, match=r"a takeaway of 10-a rests on .*, which no notebook recorded"):
         index_of(merge(tmp_path, ["10-a"], "s", {}), [])
+
+
+def test_the_first_page_has_answers_first_and_each_warning_and_gap_once(tmp_path: Path) -> None:
+    warned = [Estimate(1.0, "1", "census", "m", warnings=("torn",)).named("pool.tokens", "f", boot=b) for b in "12"]
+    gaps = [not_computable("1", "no log").named(id, "f", arm=arm) for id in ("pool.spread", "kv.request_fixed")
+            for arm in "FR"]  # fmt: skip
+    rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in warned]
+    put(
+        tmp_path, "10-a", estimates=[e.to_json() for e in (*warned, *gaps)],
+        takeaways=[{"sentence": "files", "supporting": True}, {"sentence": "answer", "estimates": rests_on}],
+    )  # fmt: skip
+    index = index_of(merge(tmp_path, ["10-a"], "s", {"data_sha256": "ab" * 32}), [])
+    assert [t.sentence for t in index.takeaways] == ["answer", "files"]
+    assert index.takeaways[0].cautions == (Caution("torn"),)
+    (gap,) = index.missing
+    assert (gap.reason, gap.group.where) == ("no log", "arms F, R")
+    assert gap.group.what == "cache memory of a request, whatever its length, spread over the boots"
+    html = render_index(index, [])
+    assert html.count("torn") == 1 and "arms F, R" in html
+    assert f'<code title="{"ab" * 32}">abababababab…</code>' in html
 
 
 def test_results_of_no_page_are_not_lost_in_silence(tmp_path: Path) -> None:

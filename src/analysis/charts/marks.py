@@ -1,18 +1,21 @@
 """The few marks that all charts are made of."""
 
+from math import floor, log10
+
 import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.theme import colour, finish, shape
+from analysis.charts.theme import COLOURS, SHAPES, colour, finish, shape
 
 HAS_INTERVAL = "isValid(datum.low) && isValid(datum.high)"
 PERCENT = alt.Axis(labelExpr="datum.label + ' %'")
+_NICE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
 def rows_axis(labels: list[str], field: str = "label", label: str = "datum.label") -> alt.Y:
     """One labelled row for each text, in the order given, with a thin line to guide the eye."""
-    axis = alt.Axis(grid=True, ticks=False, domain=False, labelExpr=label)
+    axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=10, labelExpr=label)
     return alt.Y(f"{field}:N", sort=labels, title=None, axis=axis)
 
 
@@ -28,17 +31,31 @@ def points(base: alt.Chart, x: alt.X) -> list[alt.Chart]:
     return [solid, hollow]
 
 
+def share_scale(rows: pl.DataFrame, *columns: str) -> alt.Scale:
+    """A scale for shares in %: from 0 to a round number at or above the highest value of the columns, 100 at most."""
+    known = [value for column in columns for value in rows[column].drop_nulls()]
+    highest = min(max(known, default=100.0), 100.0)
+    if highest <= 0:
+        return alt.Scale(domain=[0, 100])
+    power = 10.0 ** floor(log10(highest))
+    return alt.Scale(domain=[0, next(n for n in _NICE if n * power >= highest * (1 - 1e-12)) * power], nice=False)
+
+
 def coloured(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
-    """The base with its groups told apart by colour."""
+    """The base with its groups told apart by colour; in one colour where there are more groups than colours."""
+    if len(groups) > len(COLOURS):
+        return base.encode(color=alt.value(COLOURS[0]))
     legend = alt.Legend() if len(groups) > 1 else None
     return base.encode(color=alt.Color(f"{field}:N", scale=colour(groups), legend=legend))
 
 
 def shaped(base: alt.Chart, groups: list[str], field: str = "group") -> alt.Chart:
-    """The base with its groups told apart by colour and by shape, with one legend for both.
+    """The base with its groups told apart by colour and shape, with one legend; all alike for too many groups.
 
     For points only: Vega-Lite puts points of its own on the ends of a rule that has a shape.
     """
+    if len(groups) > len(SHAPES):
+        return coloured(base, groups, field)
     legend = alt.Legend() if len(groups) > 1 else None
     base = coloured(base, groups, field)
     return base.encode(shape=alt.Shape(f"{field}:N", scale=shape(groups), legend=legend))

@@ -33,8 +33,10 @@ def pool_by_arm(frame: Frame, *, title: str, subtitle: str, description: str) ->
     arms = rows.group_by("arm").agg(
         pl.col("row").first(), pl.col("row").last().alias("end"), pl.col("low", "high").first()
     )
-    band = alt.Chart(arms.sort("arm")).mark_rect(color=INK, opacity=0.13).transform_filter(HAS_INTERVAL)
-    band = band.encode(x="low:Q", x2="high:Q", y=y.bandPosition(0), y2=alt.Y2("end:N", bandPosition=1))
+    band = alt.Chart(arms.sort("arm")).mark_rect(color=INK, fillOpacity=0.16, stroke=INK, strokeOpacity=0.5)
+    band = band.transform_filter(HAS_INTERVAL).encode(
+        x="low:Q", x2="high:Q", y=y.bandPosition(0), y2=alt.Y2("end:N", bandPosition=1)
+    )
     return finish(alt.layer(band, boots), title, subtitle, description).properties(height=alt.Step(16))
 
 

@@ -7,7 +7,6 @@ import altair as alt
 # Okabe & Ito (2008) without black and yellow, which vanish on a dark or a white page; the first three keep 3:1 on both.
 COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 SHAPES: Final = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
-DASHES: Final = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3]]
 WIDE: Final = 680
 NARROW: Final = 350
 FONT: Final = "Arial, Helvetica, Liberation Sans, sans-serif"
@@ -26,6 +25,7 @@ def study_theme() -> alt.theme.ThemeConfig:
         "axis": {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "titleFontSize": 13,
                  "titleFontWeight": "normal", "domainColor": INK, "domainOpacity": 0.5, "tickColor": INK,
                  "tickOpacity": 0.5, "gridColor": INK, "gridOpacity": 0.14, "labelLimit": 130, "tickCount": 5},
+        "header": {"labelColor": INK, "labelFontSize": 13, "labelFontWeight": "bold"},
         "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 13, "orient": "top", "title": None,
                    "symbolSize": 110, "symbolStrokeWidth": 2, "labelLimit": 150, "columnPadding": 16, "offset": 12},
         "point": {"size": 70, "strokeWidth": 2, "opacity": 1},
@@ -53,21 +53,24 @@ def shape(domain: list[str]) -> alt.Scale:
     return alt.Scale(domain=domain, range=SHAPES[: len(domain)])
 
 
-def dash(domain: list[str]) -> alt.Scale:
-    """Dashes for up to six lines, in the order given."""
-    return alt.Scale(domain=domain, range=DASHES[: len(domain)])
-
-
 def finish(chart: alt.LayerChart | alt.FacetChart, title: str, subtitle: str, description: str) -> alt.LayerChart:
     """A chart with what every chart must have: the finding, its unit and n, and a text with the numbers.
 
     Layering does not lift a layer's description, so it is set here, on the whole. Raises ValueError when one is empty.
     """
-    for what, text in (("title", title), ("subtitle", subtitle), ("description", description)):
-        if not text.strip():
-            raise ValueError(f"a chart needs a {what}")
     if not isinstance(chart, alt.LayerChart):
         raise TypeError("a chart is made of layers")
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
-    heading = alt.TitleParams(text=title, subtitle=subtitle)
-    return chart.properties(title=heading, description=description, autosize=fit)
+    return chart.properties(**_texts(title, subtitle, description), autosize=fit)
+
+
+def finish_panels(chart: alt.FacetChart, title: str, subtitle: str, description: str) -> alt.FacetChart:
+    """The same for small multiples, which Vega-Lite does not fit to a width: report/figure.py sets that of a panel."""
+    return chart.properties(**_texts(title, subtitle, description))
+
+
+def _texts(title: str, subtitle: str, description: str) -> dict[str, Any]:
+    for what, text in (("title", title), ("subtitle", subtitle), ("description", description)):
+        if not text.strip():
+            raise ValueError(f"a chart needs a {what}")
+    return {"title": alt.TitleParams(text=title, subtitle=subtitle), "description": description}

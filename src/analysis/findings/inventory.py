@@ -9,6 +9,9 @@ from analysis.findings.frames import rows
 
 FINDING = "10-inventory"
 OUTCOMES = ("served", "refused", "crashed", "unknown")
+KINDS = {"boot_log": "boot logs", "metrics": "metric pages", "requests": "requests", "host": "host counters",
+         "config": "study settings", "other": "other files"}  # fmt: skip
+"""What a reader calls each kind of file."""
 
 
 def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
@@ -34,9 +37,10 @@ def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
 
 def files(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row a kind and status of file: how many there are."""
-    return rows(
+    table = rows(
         connection, "select kind, status, count(*)::bigint as n from files group by kind, status order by kind, status"
     )
+    return table.with_columns(pl.col("kind").replace(KINDS))
 
 
 def not_read(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
@@ -51,20 +55,26 @@ def unparsed(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return rows(connection, "select file, line, what, left(text, 160) as text from unparsed order by file, line")
 
 
-def configurations(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-    """One row a boot: arm, outcome, and what its log says of engine, model and limits. Null: the log does not say."""
-    return rows(
+def configurations(connection: duckdb.DuckDBPyConnection) -> tuple[pl.DataFrame, str]:
+    """One row a boot: arm, outcome, and what its log says of limits, memory, engine and model; and the caption.
+
+    Null: the log does not say. What is the same in all boots is in the caption instead.
+    """
+    table = rows(
         connection,
         """
         select
-            boot, arm, outcome, engine || coalesce(' ' || engine_version, '') as engine, model,
-            max_model_len_tokens as "max_model_len (tokens)",
+            boot, arm, outcome, max_model_len_tokens as "max_model_len (tokens)",
             max_num_batched_tokens as "max_num_batched_tokens",
-            kv_budget_source as "KV memory", compile_state as compile,
-            available_kv_gib_min as "KV memory (GiB)", token_pool_total_tokens as "pool (tokens)"
+            available_kv_gib_min as "KV memory (GiB)", token_pool_total_tokens as "pool (tokens)",
+            kv_budget_source as "KV memory set by", compile_state as compile,
+            engine || coalesce(' ' || engine_version, '') as engine, model
         from boot_arms order by ordinal_in_study
         """,
     )
+    same = [c for c in ("compile", "engine", "model") if table.height > 1 and table[c].n_unique() == 1]
+    said = ", ".join(f"{c} {table[c][0] or 'not stated'}" for c in same)
+    return table.drop(same), "Configuration; one row a boot" + (f". The same in all: {said}" if said else "")
 
 
 def outcomes_by_arm(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:

@@ -7,6 +7,8 @@ from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings.token_pool import GIB, boots
 
+MEASURES = {"tokens": "pool", "available": "memory"}
+"""What a reader calls what is predicted."""
 ROUNDING_GIB = 0.005
 """Logs print GiB with two decimals."""
 
@@ -24,8 +26,7 @@ def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
     pools = [e.value for e in measured if e.id == "pool.tokens" and e.value is not None]
     if not pools:
         return "What the token pool is cannot be said: no boot log prints one."
-    least, most = show_number(min(pools), "tokens"), show_number(max(pools), "tokens")
-    seen = f"The {len(pools)} boots with a pool hold {least} to {most}"
+    seen = f"The {len(pools)} boots with a pool hold {_range(min(pools), max(pools))}"
     if len(pools) == 1:
         seen = f"The one boot with a pool holds {show_number(pools[0], 'tokens')}"
     known = headline(predictions)
@@ -34,6 +35,10 @@ def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
     reaches = {e.qualifiers["arm"]: (e.high - e.low) / 2 / e.value for e in known}  # type: ignore[operator]
     arm, reach = max(reaches.items(), key=lambda item: item[1])
     return f"{seen}; where the next boot of an arm lies is known to ±{100 * reach:.0f} % at the worst (arm {arm})."
+
+
+def _range(least: float, most: float) -> str:
+    return f"{show_number(least, 'tokens').removesuffix(' tokens')} to {show_number(most, 'tokens')}"
 
 
 def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate]) -> pl.DataFrame:
@@ -59,14 +64,12 @@ def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
     arms = known.group_by("arm").agg(
         pl.col("tokens").min().alias("least"), pl.col("tokens").max().alias("most"), pl.len().alias("n")
     )
-    said = [
-        f"arm {arm}: {show_number(least, 'tokens')} to {show_number(most, 'tokens')} over {n} boots"
-        for arm, least, most, n in arms.sort("arm").iter_rows()
-    ]
-    without = pools.height - known.height
+    said = [f"arm {arm}: {_range(least, most)} over {n} boots" for arm, least, most, n in arms.sort("arm").iter_rows()]
+    without, banded = pools.height - known.height, pools.drop_nulls("low")["arm"].n_unique()
     return {
         "title": f"Pools of {known.height} boots in {arms.height} arms" if said else "No boot log prints a pool",
-        "subtitle": f"token pool by boot; bar: 95 % prediction interval, next boot; {without} boots have no pool",
+        "subtitle": f"a point a boot; shaded: 95 % prediction interval of the arm's next boot ({banded} arms); "
+        f"{without} boots have no pool",
         "description": "Token pool by arm. " + "; ".join(said or ["no data"]),
     }
 
@@ -96,20 +99,25 @@ def describe_memory(memory: pl.DataFrame) -> dict[str, str]:
         "title": f"{memory.height} boots print their memory; {short} were refused for too little of it"
         if said
         else "No boot log prints its memory",
-        "subtitle": "memory available to the KV cache (GiB), the least over ranks, as printed",
+        "subtitle": "memory available to the KV cache (GiB), the least over ranks, as printed; by arm; "
+        "tick: needed for one longest request",
         "description": "Memory available to the cache by boot. " + "; ".join(said or ["no data"]),
     }
 
 
 def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
-    """One row an arm and measure: boots, spread and the next boot, each with its interval or the reason for none."""
+    """One row an arm and measure: boots, spread and the next boot with their intervals, or the reason for none."""
     rows: dict[tuple[str, str], dict[str, str | int | None]] = {}
     for e in predictions:
         place = (e.qualifiers["arm"], e.qualifiers["measure"])
-        row = rows.setdefault(place, {"arm": place[0], "measure": place[1], "boots": e.n})
-        row["spread" if e.id == "pool.spread" else "next boot"] = show(e)
-    columns = {"arm": pl.String, "measure": pl.String, "boots": pl.Int64, "spread": pl.String, "next boot": pl.String}
-    return pl.DataFrame(list(rows.values()), schema=columns)
+        row = rows.setdefault(place, {"arm": place[0], "measure": MEASURES.get(place[1], place[1]), "boots": e.n})
+        if e.value is None:
+            row["why none"] = e.reason
+        else:
+            row["spread" if e.id == "pool.spread" else "next boot"] = show(e)
+    texts = dict.fromkeys(("spread", "next boot", "why none"), pl.String)
+    columns = {"arm": pl.String, "measure": pl.String, "boots": pl.Int64, **texts}
+    return pl.DataFrame(list(rows.values()), schema=columns).sort("arm", maintain_order=True)
 
 
 def identity_table(identity: pl.DataFrame) -> pl.DataFrame:

@@ -45,9 +45,12 @@ def share_table(arms: dict[str, str], shares: list[Estimate]) -> pl.DataFrame:
 def describe_shares(shares: list[Estimate]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of shares."""
     with_interval = sum(e.low is not None for e in shares)
+    without = sum(e.value is None for e in shares)
     return {
         "title": sentence(shares),
-        "subtitle": f"prefill share of request-seconds (%), 95 % interval where there is one ({with_interval} runs)",
+        "subtitle": f"prefill share of request-seconds (%), {len(shares)} runs; "
+        f"rule: 95 % interval ({with_interval} runs); open point: no interval"
+        + (f"; no point: not computable ({without})" if without else ""),
         "description": "Prefill share of request-seconds by run. "
         + "; ".join(f"{run_of(e)}: {show(e)}" for e in shares),
     }
@@ -85,7 +88,8 @@ def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
         "title": f"Within a run the prefill share moved by up to {widest:.0f} points between scrape intervals"
         if said
         else "No run has timed pages with enough requests between them",
-        "subtitle": "prefill share of request-seconds (%) of each scrape interval; band: 95 % interval of the run",
+        "subtitle": "a panel a run; prefill share of request-seconds (%) of each scrape interval; "
+        "band: 95 % interval of the run",
         "description": "Prefill share of each scrape interval. " + "; ".join(said or ["no data"]),
     }
 
@@ -111,7 +115,7 @@ def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFram
         [
             (
                 run_of(e),
-                e.qualifiers.get("reason", "") if e.id == "finish.share" else "prefix cache hits",
+                e.qualifiers.get("reason", "finish reasons") if e.id == "finish.share" else "prefix cache hits",
                 show(e),
                 e.n,
                 e.method,

@@ -6,6 +6,7 @@ from html import escape
 
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.estimates.rounding import show
+from analysis.report.grouping import Caution, cautions
 from analysis.report.labels import label
 from analysis.report.names import slug
 from analysis.report.redact import redact
@@ -30,12 +31,14 @@ class Answer:
 
 
 def answer(sentence: str, *estimates: Estimate) -> Answer:
-    """The takeaway sentence and the estimates it rests on, each with interval, warnings, method and evidence.
+    """The takeaway sentence and the estimates it rests on, each with interval, method and evidence; warnings last.
 
     Everything is escaped, and what is quoted from a file is redacted.
     """
     numbers = "".join(_number(e) for e in estimates)
-    return Answer(f'<section class="answer"><p class="takeaway">{escape(redact(sentence).text)}</p>{numbers}</section>')
+    warnings = "".join(f"<li>{_text(_said(caution))}</li>" for caution in cautions(estimates))
+    listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
+    return Answer(f'<section class="answer"><p class="takeaway">{_text(sentence)}</p>{numbers}{listed}</section>')
 
 
 def anchor(estimate: Estimate) -> str:
@@ -46,15 +49,17 @@ def anchor(estimate: Estimate) -> str:
 
 def _number(estimate: Estimate) -> str:
     name, value = _text(label(estimate)), _text(show(estimate))
-    warnings = "".join(f"<li>{_text(w)}</li>" for w in estimate.warnings)
-    listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
     how = f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate.evidence)}</details>"
     line = f'<p><span class="name">{name}</span> <strong class="value">{value}</strong></p>'
-    return f'<div class="estimate" id="{anchor(estimate)}">{line}{listed}{how}</div>'
+    return f'<div class="estimate" id="{anchor(estimate)}">{line}{how}</div>'
+
+
+def _said(caution: Caution) -> str:
+    return f"{caution.text} – this is about {'; '.join(map(str, caution.about))}" if caution.about else caution.text
 
 
 def _how(estimate: Estimate) -> str:
-    confidence = None if estimate.confidence is None else f"{estimate.confidence:.0%}"
+    confidence = None if estimate.confidence is None else f"{100 * estimate.confidence:.0f} %"
     n = None if estimate.n is None else f"{estimate.n:,} {estimate.n_of}".strip()
     facts: Iterable[tuple[str, str | None]] = (
         ("Id", estimate.id), ("Kind", _KIND[estimate.kind]), ("Method", estimate.method),

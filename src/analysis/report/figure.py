@@ -19,6 +19,7 @@ from analysis.report.table import grid, write_csv
 
 VEGA_LITE = "6.4"
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
+_BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]
 
 
@@ -86,7 +87,11 @@ def _inline(spec: Spec, name: str) -> str:
 def _sized(spec: Spec, width: int) -> Spec:
     """The spec at an outer width in pixels; the narrow one has a legend of two columns and fewer ticks."""
     sized = copy.deepcopy(spec)
-    sized["width"] = width
+    if "facet" in sized:
+        sized["spec"]["width"] = width - _BESIDE_PANELS
+        sized["spec"].setdefault("config", {})
+    else:
+        sized["width"] = width
     if width < WIDE:
         config = sized.setdefault("config", {})
         config["legend"] = {**config.get("legend", {}), "columns": 2}
@@ -122,5 +127,7 @@ def _heading(spec: Spec) -> str:
 
 def _links(name: str) -> str:
     files = (("SVG", f"figures/{name}.svg"), ("PNG", f"figures/{name}.png"), ("CSV", f"tables/{name}.csv"))
-    links = " ".join(f'<a href="{path}" download>{what}</a>' for what, path in files)
-    return f' <span class="links">{links} <a href="#fig-{name}" aria-label="Link to this figure">Link</a></span>'
+    links = " ".join(
+        f'<a href="{path}" download aria-label="{what} of the figure {name}">{what}</a>' for what, path in files
+    )
+    return f' <span class="links">{links} <a href="#fig-{name}" aria-label="Link to the figure {name}">Link</a></span>'

@@ -1,5 +1,7 @@
 """What a reader calls each number: results ids in words, and how their qualifiers read."""
 
+from collections.abc import Sequence
+
 from analysis.estimates.estimate import Estimate
 
 LABELS = {
@@ -36,8 +38,23 @@ LABELS = {
 }  # docs/results.md has each id with its unit and meaning
 
 
+_BARE = {"measure", "outcome"}
+"""Qualifiers whose value says by itself what it is."""
+_VALUES = {("measure", "available"): "available memory", ("measure", "tokens"): "token pool"}
+
+
+def place(key: str, values: Sequence[str]) -> str:
+    """A qualifier with its values in words: "arm F", "arms F, R", "token pool"."""
+    words = ", ".join(_VALUES.get((key, value), value) for value in values)
+    if key in _BARE:
+        return words
+    name = key.replace("_", " ")
+    plural = len(values) > 1 and not name.endswith("tokens")
+    return f"{name}{('es' if name.endswith('s') else 's') if plural else ''} {words}"
+
+
 def label(estimate: Estimate) -> str:
-    """The number in words, with its qualifiers: "token pool (arm pinned, boot b-03)"; the id where there are none."""
+    """The number in words, with its qualifiers: "token pool (boot b-03)"; the id where there are none."""
     name = LABELS.get(estimate.id) or estimate.id or estimate.method
-    qualifiers = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in sorted(estimate.qualifiers.items()))
+    qualifiers = ", ".join(place(k, (str(v),)) for k, v in sorted(estimate.qualifiers.items()))
     return f"{name} ({qualifiers})" if qualifiers else name

@@ -1,15 +1,16 @@
 """The first page: what the data say, how sure that is, what could not be said, and where it comes from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
 from analysis.report.answer import anchor
 from analysis.report.errors import ReportError
+from analysis.report.grouping import Caution, Group, cautions, groups
 from analysis.report.labels import label
 from analysis.report.pages import Page, fill
+from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
 
 
@@ -19,54 +20,56 @@ class Number:
 
     label: str
     text: str
-    warnings: tuple[str, ...] = ()
     page: str | None = None
     anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Takeaway:
-    """A sentence that the data support, and the numbers it rests on."""
+    """A sentence that the data support, the numbers it rests on, and what a reader must know with them."""
 
     sentence: str
     numbers: tuple[Number, ...] = ()
+    cautions: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What was asked and could not be computed, and why."""
+    """What was asked and could not be computed for one and the same reason."""
 
-    label: str
+    group: Group
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReportIndex:
-    """Everything on the first page. `provenance` is a tree of mappings, lists and plain values, shown as it is."""
+    """Everything on the first page."""
 
     study: str
     takeaways: tuple[Takeaway, ...] = ()
     missing: tuple[Gap, ...] = ()
-    provenance: Mapping[str, Any] = field(default_factory=dict)
+    provenance: tuple[Fact, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     lead: str = ""
 
 
 def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
-    """The first page's content, from results.json and the pages. Raises ReportError for a takeaway on no number."""
+    """The first page's content, from results.json and the pages: answers first, then what supports them.
+
+    Raises ReportError for a takeaway on no number.
+    """
     bodies = {page.stem: page.body for page in pages}
     by_key = {key(row): estimate_from_json(row) for row in results.json["estimates"]}
     takeaways = []
-    for row in results.json["takeaways"]:
+    for row in sorted(results.json["takeaways"], key=lambda row: bool(row.get("supporting"))):
         named = [key(reference) for reference in row.get("estimates", ())]
         if unknown := [k for k in named if k not in by_key]:
             raise ReportError(f"a takeaway of {row['page']} rests on {unknown[0]}, which no notebook recorded")
         numbers = [_number(by_key[k], results.page_of[k], bodies) for k in named]
-        takeaways.append(Takeaway(row["sentence"], tuple(numbers)))
-    missing = [Gap(label(e), e.reason or "no reason was given") for e in by_key.values() if e.value is None]
-    return ReportIndex(
-        results.json["study"], tuple(takeaways), tuple(missing), results.json["generated_from"], results.redacted
-    )
+        warned = tuple(cautions([by_key[k] for k in named]))
+        takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned))
+    provenance = facts(results.json["generated_from"])
+    return ReportIndex(results.json["study"], tuple(takeaways), _missing(by_key.values()), provenance, results.redacted)
 
 
 def render_index(index: ReportIndex, pages: Sequence[Page]) -> str:
@@ -74,7 +77,17 @@ def render_index(index: ReportIndex, pages: Sequence[Page]) -> str:
     return fill("overview.html.j2", "index", study=index.study, index=index, pages=pages, here="index", toc=())
 
 
+def _missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:
+    """One gap a reason and group of figures."""
+    by_reason: dict[str, list[Estimate]] = {}
+    for e in estimates:
+        if e.value is None:
+            reason = (e.reason or "no reason was given").removeprefix("not computable: ")
+            by_reason.setdefault(reason, []).append(e)
+    return tuple(Gap(group, reason) for reason, without in by_reason.items() for group in groups(without))
+
+
 def _number(estimate: Estimate, page: str, bodies: Mapping[str, str]) -> Number:
     place = anchor(estimate)
     shown = f'id="{place}"' in bodies.get(page, "")
-    return Number(label(estimate), show(estimate), estimate.warnings, page if shown else None, place)
+    return Number(label(estimate), show(estimate), page if shown else None, place)

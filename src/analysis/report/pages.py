@@ -81,13 +81,7 @@ def fill(template: str, name: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.filters["number"] = lambda value: (
-        f"{value:,}" if isinstance(value, int) and value is not True else value
-    )
-    return environment
+    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
 
 
 @cache
