@@ -81,9 +81,8 @@ class Study:
         One that is `supporting` (what the data are, not what they say) comes after the others there.
         """
         rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in estimates]
-        self.takeaways.append(
-            {"finding": finding, "sentence": sentence, "estimates": rests_on, "supporting": supporting}
-        )
+        row = {"finding": finding, "sentence": sentence, "estimates": rests_on, "supporting": supporting}
+        self.takeaways = [*(t for t in self.takeaways if t != row), row]
         self.record(*estimates)
         return answer(sentence, *estimates)
 

@@ -8,6 +8,7 @@ from typing import Any
 _WORDS = {
     "place": "Folder (digest of its path)",
     "files": "Files",
+    "defects": "Known defects found",
     "data_sha256": "Data (SHA-256)",
     "code_sha256": "Code that read them (SHA-256)",
     "versions": "Versions",
@@ -33,6 +34,8 @@ def facts(generated_from: Mapping[str, Any]) -> tuple[Fact, ...]:
 def _fact(label: str, value: Any) -> Fact:
     if isinstance(value, str) and _DIGEST.fullmatch(value):
         return Fact(label, f"{value[:_SHOWN]}…", value)
+    if isinstance(value, Sequence) and value and all(isinstance(part, Mapping) for part in value):
+        return Fact(label, f"{len(value):,}, each with its place in results.json")
     return Fact(label, _text(value))
 
 

@@ -12,6 +12,7 @@ from analysis.report.run import build
 from analysis.store import fingerprint
 from analysis.study import Study
 
+DEFECTS = "select defect, engine, versions, scope, detected_by, action, detail from defects order by all"
 STEPS = 5
 """Parts of the progress of reading: enough to see it move, few enough for a log."""
 VERSIONS = ("altair", "duckdb", "papermill", "polars", "scipy")
@@ -64,6 +65,7 @@ def _generated_from(study: Study) -> dict[str, Any]:
     return {
         "place": fingerprint.short(study.data),
         "files": dict(files.iter_rows()),
+        "defects": study.sql(DEFECTS).to_dicts(),
         "data_sha256": fingerprint.digest(f"{name} {sha}" for name, sha in read.iter_rows()),
         "code_sha256": fingerprint.code(),
         "versions": {"analysis": version("analysis"), "python": platform.python_version()}
