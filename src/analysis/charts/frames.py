@@ -1,13 +1,15 @@
 """What a chart or a table accepts: a small tidy frame, made safe to draw."""
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import pandas as pd
 import polars as pl
 import polars.selectors as cs
 
-Frame = pl.DataFrame | pd.DataFrame
+if TYPE_CHECKING:
+    import pandas as pd  # seconds to import, and most frames are polars
+
+Frame: TypeAlias = "pl.DataFrame | pd.DataFrame"
 LABEL = 14  # characters of a row label that still leave room for the plot at 390 px
 
 
