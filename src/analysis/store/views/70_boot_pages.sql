@@ -1,11 +1,26 @@
 -- one row per page: the boot it was scraped from, or null when nothing says so
--- A folder of the page's path with a boot's name decides; else a file name that starts with it; else the only boot there is.
+-- First what study.toml says ([[boots]] files = ["metrics/x/*"]); then a folder of the page's path with a boot's name; then a
+-- file name that starts with it; then the only boot there is. Of two boots that fit, the longer name.
 create view boot_pages as
-with candidates as (
+with declared_files as (
+    select
+        trim(both '"' from ids.value) as boot,
+        unnest(try_cast(patterns.value as varchar[])) as pattern
+    from study_facts as patterns
+    join study_facts as ids
+        on ids.file = patterns.file and ids.key = regexp_replace(patterns.key, '\.files$', '.id')
+    where regexp_full_match(patterns.key, 'boots\[\d+\]\.files')
+),
+
+candidates as (
     select
         pages.page,
         boots.boot,
         case
+            when exists (
+                from declared_files
+                where declared_files.boot = boots.boot and pages.file glob trim(both '"' from declared_files.pattern)
+            ) then 0
             when list_contains(string_split(pages.file, '/')[:-2], boots.boot) then 1
             when starts_with(parse_filename(pages.file), boots.boot || '-')
                 or starts_with(parse_filename(pages.file), boots.boot || '_')
