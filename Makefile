@@ -9,7 +9,7 @@ SHELL := /bin/bash
 export DATA OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage lint lock clean
+.PHONY: help setup report facts lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -31,6 +31,9 @@ test: $(READY)  ## run all tests, style and type checks included
 
 coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrites the table in docs/methods.md
 	PYTHONPATH=src $(PY) tests/estimates/coverage_table.py docs/methods.md
+
+fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600
+	$(PY) tests/fuzz.py --seconds $(or $(SECONDS),600)
 
 lint: $(READY)  ## style and types only
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy

@@ -78,3 +78,11 @@ def test_an_unreadable_file_is_named(tmp_path: Path) -> None:
     data = copy_boots(tmp_path / "study", ["A3"])
     (data / "boots" / "A3.log").chmod(0)
     assert "permission" in run_analysis("facts", str(data)).stdout
+
+
+def test_damaged_files_never_break_a_reader(tmp_path: Path) -> None:
+    from tests.fuzz import corpus, one_round
+
+    files = corpus()
+    assert len({file.suffix for file in files}) >= 6
+    assert [fault for seed in range(60) if (fault := one_round(seed, files, tmp_path))] == []
