@@ -101,6 +101,8 @@ class Study:
             "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": [],
         }  # fmt: skip
         findings = [e.finding for e in self.estimates] + [t["finding"] for t in self.takeaways]
+        if not findings:  # nothing recorded yet: a run without pages has no shares
+            return
         file = self.out / "results" / f"{findings[0]}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(results, allow_nan=False, indent=1), encoding="utf-8")
