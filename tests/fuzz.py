@@ -24,7 +24,8 @@ from analysis.store.load import _Loader
 MAX_SECONDS = 20.0
 MAX_BYTES = 300_000
 TOKENS = [b"NaN", b"-Inf", b"1e999", b"9" * 400, b"\x00", b"\xff\xfe", b"\r", b"\n", b'"', b"\\", b"{", b"}",
-          b"[" * 300, b",", b"null", b"-1", b"\x1b[31m", b"#", b"le=", b"</script>", b"true", b"\xe2\x80\xae", b" "]  # fmt: skip
+          b"[" * 300, b",", b"null", b"-1", b"\x1b[31m", b"#", b"le=", b"</script>", b"true",
+          b"\xe2\x80\xae", b" "]  # fmt: skip
 
 
 def corpus() -> list[Path]:

@@ -4,9 +4,13 @@ import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
+from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.rounding import show
 from analysis.findings.frames import frame
 from analysis.findings.time_split import Run, scrape_windows
+
+PANELS = 12
+"""Most runs drawn one below the other; a fleet has hundreds."""
 
 
 def run_of(estimate: Estimate) -> str:
@@ -57,10 +61,17 @@ def describe_shares(shares: list[Estimate]) -> dict[str, str]:
 
 
 def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares: list[Estimate]) -> pl.DataFrame:
-    """One row a scrape interval of each run with an interval: minutes from its first scrape, share in %, the band."""
+    """One row a scrape interval of each run with an interval: minutes from its first scrape, share in %, the band.
+
+    At most PANELS runs, those with most requests.
+    """
+    by_requests = sorted(
+        zip(runs, shares, strict=True), key=lambda pair: -(pair[0].total("prefill_time", "count") or 0)
+    )
+    most = {run.name for run, _ in [pair for pair in by_requests if pair[1].low is not None][:PANELS]}
     parts = []
     for run, share in zip(runs, shares, strict=True):
-        windows = scrape_windows(connection, run)
+        windows = scrape_windows(connection, run) if run.name in most else Windows.of([], [], [], [], [])
         if share.low is None or share.high is None or not len(windows.start_s):
             continue
         whole = pl.Series(windows.whole)
@@ -75,8 +86,10 @@ def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares:
     return pl.concat(parts) if parts else pl.DataFrame(schema={"group": pl.String, **floats})
 
 
-def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
+def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart along the runs."""
+    known = len(headline(shares))
+    left_out = f"; the {PANELS} of {known} runs with most requests" if known > PANELS else ""
     spans = (
         windows.drop_nulls("value").group_by("group")
         .agg(pl.col("value").min().alias("least"), pl.col("value").max().alias("most"), pl.len().alias("n"))
@@ -89,7 +102,7 @@ def describe_windows(windows: pl.DataFrame) -> dict[str, str]:
         if said
         else "No run has timed pages with enough requests between them",
         "subtitle": "a panel a run; prefill share of request-seconds (%) of each scrape interval; "
-        "band: 95 % interval of the run",
+        f"band: 95 % interval of the run{left_out}",
         "description": "Prefill share of each scrape interval. " + "; ".join(said or ["no data"]),
     }
 
