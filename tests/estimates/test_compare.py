@@ -59,7 +59,7 @@ def test_runs_that_carry_no_interval(a: list[float], b: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cv", "equal", "apart"), [(0.01, 2, 3), (0.02, 4, 6), (0.03, 8, 12), (0.05, 19, 30)]
+    ("cv", "equal", "apart"), [(0.01, 3, 3), (0.02, 4, 6), (0.03, 8, 12), (0.05, 19, 30)]
 )  # fmt: skip
 def test_runs_needed_for_five_percent(cv: float, equal: int, apart: int) -> None:
     assert (runs_needed(cv, 0.05), runs_needed(cv, 0.05, 0.016)) == (equal, apart)

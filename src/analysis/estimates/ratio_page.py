@@ -11,6 +11,8 @@ from analysis.estimates.inputs import CONFIDENCE, ROUNDING, logit_ends
 ASSUMPTION = "requests are independent and of one traffic mix; one cumulative page cannot test this"
 LEAST_N, LEAST_N_IDENTITY = 8, 100
 """Below 8 requests only the census is printed; below 100 the correlation is taken at its worst."""
+COARSE_SHARE = 0.5
+"""More of the values than this in one bucket: their spread inside it decides, and is not known."""
 EARLY_SHARE = 0.05
 """More requests still running than this share of the finished ones: long requests are missing from the sums."""
 DESIGN_EFFECTS = (2, 5)
@@ -106,9 +108,14 @@ def _warnings(part: Buckets, rest: Buckets, running: float | None) -> tuple[str,
 
 
 def _variance(part: Buckets, rest: Buckets, whole: Buckets | None, share: float) -> tuple[str, float]:
-    """Method and Var(Z): the wider of the identity and no correlation; the worst correlation where n is small."""
+    """Method and Var(Z): the wider of the identity and no correlation.
+
+    The worst correlation where n is small, and where most values of a phase share one bucket: what spread they have
+    inside it is then a guess (one tilt for all buckets), and in simulations a guess that is too small.
+    """
     v = _Variances(*(None if b is None else _spread(b, m2_mid(b)) for b in (part, rest, whole)))  # type: ignore[arg-type]
-    if v.whole is None or part.n < LEAST_N_IDENTITY:
+    coarse = max(part.counts.max(), rest.counts.max()) > COARSE_SHARE * part.n
+    if v.whole is None or part.n < LEAST_N_IDENTITY or coarse:
         return "bucket spread, correlation -1", _opposed(v, share)
     return "bucket spread, wider of three-histogram identity and no correlation", max(
         _identity(v, share), (1 - share) ** 2 * v.part + share**2 * v.rest

@@ -94,7 +94,8 @@ def share_from_scrapes(windows: Windows, independent: Estimate | None = None) ->
     return replace(
         widest, method=f"widest of independent, 5 and 10 batch means: {widest.method}", evidence=(), sensitivity={},
         warnings=_drift(windows, share),
-        assumption=f"{ASSUMPTION} ({windows.span_s / TRUSTED_SPANS:.0f} s), or not at all",
+        assumption=f"{ASSUMPTION} ({windows.span_s / TRUSTED_SPANS:.0f} s), or not at all"
+        + (f"; {widest.assumption}" if widest.assumption and widest.assumption != ASSUMPTION else ""),
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from analysis.estimates.estimate import Estimate
 PLAIN_IDS = frozenset({"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count"})
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
 CENSUS_DIGITS = 3
+SKEWED = 3.0
+"""An interval with one side this many times the other is rounded side by side."""
 BARE_DIGITS = 2
 """Digits of a number without an interval."""
 
@@ -62,15 +64,20 @@ def step_of(half_width: float) -> Decimal:
 def round_interval(value: float, low: float, high: float) -> tuple[Decimal, Decimal | None, Decimal | None]:
     """Value to the step of its interval's half-width, ends outwards; an infinite end is None.
 
-    Both ends infinite, or equal to the value: about two digits.
+    Of a skewed interval each end has the step of its own side, and the value the finer one: the long side would round
+    the short one away. Both ends infinite, or equal to the value: about two digits.
     """
-    reach = [abs(value - end) for end in (low, high) if isfinite(end)]
-    half = (high - low) / 2 if len(reach) == 2 else (reach[0] if reach else 0.0)
-    step = step_of(half) if half > 0 else Decimal(1).scaleb(_digits(value, 1).adjusted() - BARE_DIGITS + 1)
+    sides = [abs(end - value) for end in (low, high)]
+    finite = [side for side in sides if isfinite(side)]
+    if len(finite) == 2 and max(finite) > SKEWED * min(finite) > 0:
+        steps = [step_of(side) for side in sides]
+    else:
+        half = sum(finite) / len(finite) if finite else 0.0
+        steps = [step_of(half) if half > 0 else Decimal(1).scaleb(_digits(value, 1).adjusted() - BARE_DIGITS + 1)] * 2
     return (
-        _to_step(value, step, ROUND_HALF_EVEN),
-        _to_step(low, step, ROUND_FLOOR) if isfinite(low) else None,
-        _to_step(high, step, ROUND_CEILING) if isfinite(high) else None,
+        _to_step(value, min(steps), ROUND_HALF_EVEN),
+        _to_step(low, steps[0], ROUND_FLOOR) if isfinite(low) else None,
+        _to_step(high, steps[1], ROUND_CEILING) if isfinite(high) else None,
     )
 
 
@@ -129,6 +136,8 @@ def _with_interval(e: Estimate, low: float, high: float, plain: bool) -> str:
         number = show_number(e.value, e.unit, digits=BARE_DIGITS, plain=plain)
         return f"{number} (no interval: {e.reason or 'no limit either way'})"
     known = e.value is not None and isfinite(e.value)
+    if e.kind == "bound" and known and e.value == low and not isfinite(high):
+        return f"at least {show_number(e.value, e.unit, plain=plain)}"
     centre = e.value if e.value is not None and known else sum(ends) / len(ends)
     scale = scale_of(e.unit, centre, plain=plain)
     value, lower, upper = round_interval(centre / scale.divisor, low / scale.divisor, high / scale.divisor)

@@ -10,6 +10,7 @@ from analysis.estimates.inputs import CONFIDENCE
 
 POWER = 0.8
 MOST_RUNS = 1000
+LEAST_RUNS = 3
 _GRID = (np.arange(200) + 0.5) / 200
 
 
@@ -26,8 +27,11 @@ def tost_power(n: int, sd: float, margin: float, true: float = 0.0, *, paired: b
 
 
 def runs_needed(sd: float, margin: float, true: float = 0.0, power: float = POWER) -> int:
-    """Runs per arm for equivalence within `margin` at this power; 1001 stands for more than a thousand."""
-    return _least(lambda n: tost_power(n, sd, margin, true) >= power)
+    """Runs per arm for equivalence within `margin` at this power; 1001 stands for more than a thousand.
+
+    At least three: with two, Welch's degrees of freedom fall to one when the arms' scatters differ by chance.
+    """
+    return max(LEAST_RUNS, _least(lambda n: tost_power(n, sd, margin, true) >= power))
 
 
 def pairs_needed(sd: float, margin: float, true: float = 0.0, power: float = POWER) -> int:

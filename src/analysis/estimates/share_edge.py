@@ -18,7 +18,8 @@ def wilson(share: float, n: float, confidence: float = CONFIDENCE) -> tuple[floa
     z = float(special.ndtri((1 + confidence) / 2))
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # At a share of 0 or 1 an end is the share itself, but for the noise of binary arithmetic.
+    return max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
 
 
 def share(k: float, n: float, n_of: str = "requests", assumption: str | None = None) -> Estimate:

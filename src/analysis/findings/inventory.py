@@ -111,6 +111,8 @@ def sentence(connection: duckdb.DuckDBPyConnection, counts: list[Estimate]) -> s
         """
     ).fetchall()[0]
     boots = ", ".join(f"{e.value:.0f} {e.qualifiers['outcome']}" for e in counts if e.value)
+    died = connection.sql("select count(*) from boot_arms where died_after_serving").fetchall()[0][0]
+    boots += f"; {died} of them died after serving" if died else ""
     return (
         f"{whole:,} of {total:,} files were read whole: {_several(pages, 'metric page')} and "
         f"{_several(counts[0].n or 0, 'boot')}{f' ({boots})' if boots else ''}. "

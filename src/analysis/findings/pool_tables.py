@@ -1,5 +1,7 @@
 """Sentences, tables and text alternatives of "what the token pool is": laid out, nothing computed anew."""
 
+from math import ceil
+
 import duckdb
 import polars as pl
 
@@ -32,9 +34,13 @@ def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
     known = headline(predictions)
     if not known:
         return f"{seen}; what the next boot gets cannot be said: no arm has two profiled boots that differ."
-    reaches = {e.qualifiers["arm"]: (e.high - e.low) / 2 / e.value for e in known}  # type: ignore[operator]
+    reaches = {e.qualifiers["arm"]: _reach(e.value or 0, e.low or 0, e.high or 0) for e in known}
     arm, reach = max(reaches.items(), key=lambda item: item[1])
-    return f"{seen}; where the next boot of an arm lies is known to ±{100 * reach:.0f} % at the worst (arm {arm})."
+    return f"{seen}; where the next boot of an arm lies is known to ±{ceil(100 * reach)} % at the worst (arm {arm})."
+
+
+def _reach(value: float, low: float, high: float) -> float:
+    return max(high - value, value - low) / value
 
 
 def _range(least: float, most: float) -> str:

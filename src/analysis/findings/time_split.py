@@ -17,7 +17,7 @@ from analysis.estimates.prefix_hits import hit_share
 from analysis.estimates.ratio_page import share_of_sums
 from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.share_edge import finish_share
-from analysis.findings import integrity
+from analysis.findings import evidence, integrity
 from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
@@ -71,7 +71,7 @@ def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
             )
             for concept, edges in of_run.filter(pl.col("statistic") == "bucket").group_by("concept")
         }
-        found.append(Run(name, of_run["boot"][0], totals, buckets, _evidence(connection, name)))
+        found.append(Run(name, of_run["boot"][0], totals, buckets, evidence.of_run(connection, name)))
     return found
 
 
@@ -107,8 +107,24 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
             share = not_computable("1", "no request finished in this run")
         else:
             share = _share(connection, run).with_warnings(*_left_out(run), *_own_kind(connection, run))
-        evidence = (e for concept in PHASES for e in run.evidence.get(concept, ()))
-        found.append(share.with_evidence(*evidence).named(SHARE, FINDING, **run.qualifiers))
+        lines = (e for concept in PHASES for e in run.evidence.get(concept, ()))
+        found.append(share.with_evidence(*lines).named(SHARE, FINDING, **run.qualifiers))
+    return found
+
+
+def prefill_bounds(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
+    """time.prefill_share.request_seconds.bound of each run that has histograms and passes the checks.
+
+    What the interval could be at most if requests are independent, whatever the requests inside the buckets were.
+    """
+    broken = integrity.broken_runs(connection)
+    found = []
+    for run in runs:
+        histograms = [run.buckets.get(concept) for concept in (*PHASES, "inference_time")]
+        if histograms[0] is not None and histograms[1] is not None and run.name not in broken:
+            bound = share_of_sums(histograms[0], histograms[1], histograms[2]).bound
+            lines = (e for concept in PHASES for e in run.evidence.get(concept, ()))
+            found.append(bound.with_evidence(*lines).named(f"{SHARE}.bound", FINDING, **run.qualifiers))
     return found
 
 
@@ -146,7 +162,7 @@ def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimat
     """time.mean_concurrency: request-seconds of inference over the busy seconds of the run.
 
     A scrape interval is busy when requests ran at one of its ends or finished in it. Where the pages do not say how
-    many ran, all seconds between pages count, and the figure is a lower limit.
+    many ran, all seconds between pages count. Either way the figure is a lower limit.
     """
     busy_s, wall_s = connection.sql(BUSY, params={"run": run.name}).fetchall()[0]
     phases = [run.seconds(concept) for concept in PHASES]
@@ -158,7 +174,8 @@ def mean_concurrency(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimat
             "1", "it takes inference seconds and at least two timed pages with requests between them"
         )
     else:
-        found = amdahl.mean_concurrency(inference_s, busy_s, wall_s)
+        # A scrape interval is busy as a whole or idle as a whole, so idle seconds stay in the clock: a lower limit.
+        found = amdahl.mean_concurrency(inference_s, None, busy_s or wall_s)
     found = found.with_evidence(*run.evidence.get("inference_time", ()))
     return found.named("time.mean_concurrency", FINDING, **run.qualifiers)
 
@@ -170,8 +187,10 @@ def finish_shares(run: Run) -> list[Estimate]:
         why = "no request finished in this run" if counts else "the pages do not export finish reasons"
         return [not_computable("1", why).named("finish.share", FINDING, **run.qualifiers)]
     n = sum(counts.values())
+    unseen = _left_out(run)
     return [
         finish_share(k, n)
+        .with_warnings(*(f"client aborts are not counted here: {text}" for text in unseen if reason == "abort"))
         .with_evidence(*run.evidence.get("finished_requests", ()))
         .named("finish.share", FINDING, **run.qualifiers, reason=reason)
         for reason, k in sorted(counts.items())
@@ -187,7 +206,8 @@ def prefix_hits(run: Run) -> Estimate:
         found = not_computable("1", "no prompt asked the prefix cache in this run")
     else:
         found = hit_share(hits, queries, run.buckets.get("request_prompt_tokens"))
-        found = found.with_evidence(*run.evidence.get("prefix_cache_hits", ()))
+        cited = ("prefix_cache_hits", "prefix_cache_queries", "request_prompt_tokens")
+        found = found.with_evidence(*(e for concept in cited for e in run.evidence.get(concept, ())))
     return found.named("cache.prefix_hit_rate", FINDING, **run.qualifiers)
 
 
@@ -209,31 +229,3 @@ def _own_kind(connection: duckdb.DuckDBPyConnection, run: Run) -> tuple[str, ...
     query = "select distinct definition from run_definitions where run = $run and concept in $concepts order by 1"
     found = connection.sql(query, params={"run": run.name, "concepts": list(PHASES)}).fetchall()
     return tuple(f"this engine's own kind of seconds: {text}" for (text,) in found)
-
-
-def _evidence(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[Evidence, ...]]:
-    """For each concept, the line of its sum (or counter) on the first and on the last page of the run."""
-    table = connection.sql(
-        """
-        with lines as (
-            select
-                concept_series.concept, page_order.file, samples.line, series.name || series.labels as series,
-                page_order.position,
-                min(page_order.position) over of_series as first, max(page_order.position) over of_series as last
-            from samples
-            join concept_series using (series)
-            join series using (series)
-            join page_order using (page)
-            join boot_pages using (page)
-            where coalesce(boot_pages.boot, boot_pages.target) = $run and concept_series.statistic in ('sum', 'value')
-            window of_series as (partition by series.series)
-        )
-        select concept, file, line, series, case when position = first then 'first page' else 'last page' end as page
-        from lines where position in (first, last) order by concept, position, line
-        """,
-        params={"run": run},
-    )
-    found: dict[str, list[Evidence]] = {}
-    for concept, file, line, series, page in table.fetchall():
-        found.setdefault(concept, []).append(Evidence(file, line=line, series=series, window=page))
-    return {concept: tuple(lines[:12]) for concept, lines in found.items()}

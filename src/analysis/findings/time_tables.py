@@ -49,6 +49,8 @@ def sentence(shares: list[Estimate]) -> str:
         return f"Decode takes most of a request's time {over}: {each}."
     if sides == {"prefill"}:
         return f"Prefill takes most of a request's time {over}: {each}."
+    if len(sure) == 1:
+        return f"Which phase takes most of a request's time the one run with an interval does not show: {each}."
     return f"No phase takes most of a request's time in every run: {each}."
 
 

@@ -6,12 +6,13 @@ printed a pool. A refused boot still says how much memory there was, so it count
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import duckdb
 import polars as pl
 
 from analysis.estimates import boots as over_boots
-from analysis.estimates.estimate import Estimate, Evidence, no_interval
+from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.findings.frames import rows
 
 FINDING = "40-token-pool"
@@ -31,19 +32,24 @@ def arms(connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
 
 
 def census(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """pool.tokens, pool.available (bytes) and pool.requests_at_max_length of every boot whose log has them."""
-    found = []
-    for boot in boots(connection).iter_rows(named=True):
-        for id, column, unit, facts in MEASURES:
-            if (value := boot[column]) is not None:
-                found.append(
-                    Estimate(
-                        float(value), unit, "census", "read from the boot log", n=1, n_of="boots",
-                        reason="census: what this boot's log says, exact as printed",
-                        evidence=_lines(connection, boot["boot"], facts),
-                    ).named(id, FINDING, boot=boot["boot"], arm=boot["arm"])
-                )  # fmt: skip
-    return found
+    """pool.tokens, pool.available (bytes) and pool.requests_at_max_length of every boot, as its log prints them."""
+    return [
+        _printed(connection, boot, column, unit, facts).named(id, FINDING, boot=boot["boot"], arm=boot["arm"])
+        for boot in boots(connection).iter_rows(named=True)
+        for id, column, unit, facts in MEASURES
+    ]
+
+
+def _printed(
+    connection: duckdb.DuckDBPyConnection, boot: dict[str, Any], column: str, unit: str, facts: tuple[str, ...]
+) -> Estimate:
+    if (value := boot[column]) is None:
+        return not_computable(unit, f"the log of this boot ({boot['outcome']}) does not print it")
+    return Estimate(
+        float(value), unit, "census", "read from the boot log", n=1, n_of="boots",
+        reason="census: what this boot's log says",
+        warnings=(ROUNDED,) if unit == "bytes" else (), evidence=_lines(connection, [boot["boot"]], facts),
+    )  # fmt: skip
 
 
 MEASURES = (
@@ -52,6 +58,8 @@ MEASURES = (
     ("pool.requests_at_max_length", "max_concurrency", "1", ("max_concurrency",)),
 )
 """Results id, column of boot_arms, unit, and the log facts (engines/*/boot_lines.toml) that show it."""
+FACTS = {column: facts for _, column, _, facts in MEASURES}
+ROUNDED = "as printed: logs round it to 0.01 GiB"
 
 
 def predictions(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
@@ -65,7 +73,10 @@ def predictions(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
         ):
             of_arm = table.filter((pl.col("arm") == arm) & pl.col(column).is_not_null())
             names = {"arm": arm, "measure": measure}
-            found += [e.named(id, FINDING, **names) for id, e in _of_population(of_arm, column, unit)]
+            evidence = _lines(connection, of_arm["boot"].to_list(), FACTS[column])
+            found += [
+                e.with_evidence(*evidence).named(id, FINDING, **names) for id, e in _of_population(of_arm, column, unit)
+            ]
     return found
 
 
@@ -73,7 +84,7 @@ def _of_population(of_arm: pl.DataFrame, column: str, unit: str) -> Iterable[tup
     pinned = of_arm.filter(pl.col("kv_budget_source") != "profiled").height
     values = of_arm.filter(pl.col("kv_budget_source") == "profiled")[column].to_list()
     settings = of_arm["setting"].n_unique()
-    reason = None
+    reason = None if of_arm.height else "no boot of this arm prints it"
     if settings > 1:
         reason = f"the boots differ in their settings ({settings} of them): no spread over different settings"
     elif pinned and not values:
@@ -88,7 +99,7 @@ def _of_population(of_arm: pl.DataFrame, column: str, unit: str) -> Iterable[tup
 
 
 def identity(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-    """One row an arm: bytes that one longest request takes by each boot (available x length / pool), least and most.
+    """One row an arm and setting: bytes of one longest request by its boots (available x length / pool), the range.
 
     Boots of one configuration must agree to about one percent; where they do not, the memory that a log prints is not
     the memory that sized the pool, and no GiB-per-token statement holds.
@@ -97,19 +108,20 @@ def identity(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         connection,
         """
         with implied as (
-            select arm, available_kv_bytes * max_model_len_tokens / token_pool_tokens as bytes
+            select arm, setting, available_kv_bytes * max_model_len_tokens / token_pool_tokens as bytes
             from boot_arms where available_kv_bytes > 0 and token_pool_tokens > 0 and kv_budget_source = 'profiled'
         )
         select arm, count(*) as boots, min(bytes) as least_bytes, max(bytes) as most_bytes,
             max(bytes) / min(bytes) - 1 as disagreement
-        from implied group by arm order by arm
+        from implied group by arm, setting order by arm, setting
         """,
     )
 
 
-def _lines(connection: duckdb.DuckDBPyConnection, boot: str, facts: tuple[str, ...]) -> tuple[Evidence, ...]:
-    query = (
-        "select distinct file, line, quote from boot_facts where boot = $boot and fact in $facts order by line limit 8"
-    )
-    lines = connection.sql(query, params={"boot": boot, "facts": list(facts)}).fetchall()
+def _lines(connection: duckdb.DuckDBPyConnection, of_boots: list[str], facts: tuple[str, ...]) -> tuple[Evidence, ...]:
+    query = """
+        select distinct file, line, quote from boot_facts
+        where boot in $boots and fact in $facts order by file, line limit 64
+    """
+    lines = connection.sql(query, params={"boots": of_boots, "facts": list(facts)}).fetchall() if of_boots else []
     return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)

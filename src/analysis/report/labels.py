@@ -6,6 +6,9 @@ from analysis.estimates.estimate import Estimate
 
 LABELS = {
     "time.prefill_share.request_seconds": "prefill share of request time",
+    "time.prefill_share.request_seconds.bound": "widest that the interval of the prefill share could be",
+    "time.prefill_seconds": "seconds of prefill",
+    "time.decode_seconds": "seconds of decode",
     "time.prefill_share.step_time": "prefill share of engine step time",
     "time.prefill_share.wall_clock": "share of wall-clock time with a prefill running",
     "time.wall_state": "share of wall-clock time",

@@ -17,7 +17,8 @@ settings as (
         row_number() over (order by boots.file, boots.ordinal) as ordinal_in_study,
         concat_ws(
             ' ', engine, engine_version, model, 'len', coalesce(requested_max_model_len_tokens, max_model_len_tokens),
-            'batch', max_num_batched_tokens, 'kv', kv_dtype, kv_budget_source, printed.arguments
+            'batch', max_num_batched_tokens, 'kv', kv_dtype, kv_budget_source,
+            'compile', compile_state, printed.arguments
         ) as setting,
         'len ' || coalesce(requested_max_model_len_tokens::varchar, max_model_len_tokens::varchar, '?')
             || ', batch ' || coalesce(max_num_batched_tokens::varchar, '?')

@@ -1,0 +1,33 @@
+"""Which lines of which files a figure rests on, as a reader can look them up."""
+
+import json
+from dataclasses import replace
+
+import duckdb
+
+from analysis.estimates.estimate import Evidence
+
+MOST = 64
+"""Lines that one figure names; a fleet has thousands."""
+
+
+def of_run(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[Evidence, ...]]:
+    """For each concept, the line of its sum (or counter) on the first and on the last page of the run."""
+    found: dict[str, list[Evidence]] = {}
+    query = "select concept, file, line, name, labels, place from run_evidence where run = $run order by all"
+    for concept, file, line, name, labels, place in connection.sql(query, params={"run": run}).fetchall():
+        found.setdefault(concept, []).append(Evidence(file, line=line, series=_series(name, labels), window=place))
+    return {concept: _bounded(lines) for concept, lines in found.items()}
+
+
+def _series(name: str, labels: str) -> str:
+    """A series as a page writes it, so that a reader can search the page for it."""
+    pairs = ",".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in json.loads(labels).items())
+    return f"{name}{{{pairs}}}" if pairs else name
+
+
+def _bounded(lines: list[Evidence]) -> tuple[Evidence, ...]:
+    if len(lines) <= MOST:
+        return tuple(lines)
+    rest = replace(lines[MOST], line=None, series=None, window=f"and {len(lines) - MOST} lines more")
+    return (*lines[:MOST], rest)
