@@ -3,6 +3,8 @@
 import gzip
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,35 @@ def test_damaged_files_never_break_a_reader(tmp_path: Path) -> None:
     files = corpus()
     assert len({file.suffix for file in files}) >= 6
     assert [fault for seed in range(60) if (fault := one_round(seed, files, tmp_path))] == []
+
+
+@pytest.mark.parametrize("command", ["facts", "report"])
+def test_a_full_disk_is_one_sentence(tmp_path: Path, command: str) -> None:
+    """A limit on the size of files written stands for the full disk: the same write fails in the same place."""
+    data = copy_boots(tmp_path / "full", ["A3"])
+    limited = f"ulimit -f 300; exec {sys.executable} -m analysis {command} {data}"
+    if command == "report":
+        limited += f" --out {tmp_path / 'out'}"
+    run = subprocess.run(["bash", "-c", limited], cwd=paths.ROOT, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 1, run.stderr
+    assert "Traceback" not in run.stderr
+    assert "run it again" in run.stderr or "disk full" in run.stderr
+    assert not (tmp_path / "out").exists()
+    assert not list((paths.STORES).glob(f"full-*{'/*.partial'}"))
+
+
+@pytest.mark.parametrize("out", ["file/sub", "file"])
+def test_a_place_for_the_report_that_cannot_be(tmp_path: Path, out: str) -> None:
+    data = copy_boots(tmp_path / "study", ["R1"])
+    (tmp_path / "file").write_text("not a folder")
+    sentence = _sentence("report", str(data), "--out", str(tmp_path / out))
+    assert "file" in sentence
+    assert (tmp_path / "file").read_text() == "not a folder"
+
+
+def test_a_long_name_is_a_name(tmp_path: Path) -> None:
+    data = copy_boots(tmp_path / ("n" * 250), ["R1"])
+    assert run_analysis("facts", str(data)).returncode == 0
+    from analysis.study import Study
+
+    assert Study(data).sql("select outcome from boots").item() == "refused"

@@ -12,7 +12,7 @@ import duckdb
 from analysis.findings.facts import facts
 from analysis.paths import NoSuchStudyError, find
 from analysis.report.errors import ReportError
-from analysis.store.load import NothingToReadError, load
+from analysis.store.load import NothingToReadError, StoreError, load
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -29,18 +29,25 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return _report(options.data, options.out) if options.command == "report" else _facts(options.data)
-    except (NoSuchStudyError, NothingToReadError, ReportError) as error:
+    except (NoSuchStudyError, NothingToReadError, ReportError, StoreError) as error:
         print(error, file=sys.stderr)
-        return 1
-    except PermissionError as error:
-        print(f"{error.filename}: no permission; make it readable, or give another place with OUT=...", file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except (OSError, duckdb.Error) as error:
+        print(_sentence(error), file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped; nothing was changed", file=sys.stderr)
         return 130
+
+
+def _sentence(error: Exception) -> str:
+    """What the file system or the database could not do, and what to do about it."""
+    why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+    place = getattr(error, "filename", None) or "the store"
+    return f"{place}: {why}; nothing was changed. Free space or give another place with OUT=..., then run it again."
 
 
 def _facts(data: str) -> int:

@@ -26,7 +26,8 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
     two states of a study are never taken for each other. Stores of earlier states are removed.
     """
     digest = fingerprint.of(data)
-    database = paths.STORES / f"{data.name}-{fingerprint.short(data)}" / f"{digest[:16]}.duckdb"
+    # Cut: a folder's name may be as long as the file system allows, and ours adds to it.
+    database = paths.STORES / f"{data.name[:80]}-{fingerprint.short(data)}" / f"{digest[:16]}.duckdb"
     if not fingerprint.is_current(database, digest):
         load(data, database, progress)
         for other in database.parent.glob("*.duckdb"):

@@ -80,3 +80,18 @@ def test_few_requests_are_a_census_with_the_plainest_reason() -> None:
     assert share.reason == "fewer than 8 requests"
     assert (share.n, share.n_of) == (2, "requests")
     assert share.value == pytest.approx(0.2056528690 / (0.2056528690 + 2.6169655910), rel=1e-9)
+
+
+def test_the_seconds_of_a_restart_are_in_the_clock(tmp_path: Path) -> None:
+    pages = [
+        ("20260101T000000Z", {"n": 0, "prefill": 0, "decode": 0, "running": 1, "start": 1.0}),
+        ("20260101T000140Z", {"n": 10, "prefill": 10, "decode": 90, "running": 1, "start": 1.0}),
+        ("20260101T000320Z", {"n": 10, "prefill": 10, "decode": 90, "running": 1, "start": 1767225730.0}),
+    ]
+    study = _study(tmp_path / "s", [(f"metrics/{name}", numbers) for name, numbers in pages])
+    [run] = time_split.runs(study.connection)
+    assert [e.value for e in time_split.phase_seconds(run)] == [20, 180]
+    concurrency = time_split.mean_concurrency(study.connection, run)
+    assert concurrency.value == pytest.approx(200 / 200)
+    assert (concurrency.kind, concurrency.low, concurrency.high) == ("bound", concurrency.value, float("inf"))
+    assert float(time_split.scrape_windows(study.connection, run).whole.sum()) == 200

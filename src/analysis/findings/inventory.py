@@ -50,6 +50,24 @@ def not_read(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     )
 
 
+def scrapes(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a target (what was scraped): boot, pages, where their times come from, span, restarts seen."""
+    return rows(
+        connection,
+        """
+        select
+            page_order.target, string_agg(distinct boot_pages.boot, ', ' order by boot_pages.boot) as boot,
+            count(*)::bigint as pages,
+            string_agg(distinct coalesce(page_order.scraped_at_source, 'none'), ', ') as "times from",
+            strftime(make_timestamp((min(page_order.scraped_at_s) * 1e6)::bigint), '%Y-%m-%d %H:%M:%S') as "first (UTC)",
+            (max(page_order.scraped_at_s) - min(page_order.scraped_at_s)) / 60 as "span (min)",
+            sum(page_order.resets)::bigint as restarts
+        from page_order join boot_pages using (page)
+        group by page_order.target order by min(page_order.page)
+        """,
+    )
+
+
 def unparsed(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row a line that looks like a known one and does not parse."""
     return rows(connection, "select file, line, what, left(text, 160) as text from unparsed order by file, line")

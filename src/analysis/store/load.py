@@ -29,6 +29,10 @@ POLARS_TYPES: dict[str, Any] = {
 }
 
 
+class StoreError(Exception):
+    """The store cannot be written: the message names the folder."""
+
+
 class NothingToReadError(Exception):
     """A study in which no file was recognised: the message names the folder and says what is expected."""
 
@@ -44,7 +48,9 @@ def load(data: Path, database: Path, progress: Progress | None = None) -> None:
     partial.unlink(missing_ok=True)
     try:
         with duckdb.connect(str(partial)) as connection:
-            _Loader(connection).fill(data, progress)
+            digest = _Loader(connection).fill(data, progress)
+        if not fingerprint.is_current(partial, digest):  # a full disk may show only here
+            raise StoreError(f"{database.parent}: the store could not be written whole; is the disk full?")
         partial.replace(database)
     finally:
         partial.unlink(missing_ok=True)
@@ -62,10 +68,10 @@ class _Loader:
         self.boots: set[str] = set()
         self.series = pl.DataFrame(schema={"name": pl.String, "labels": pl.String, "series": pl.Int32})
 
-    def fill(self, data: Path, progress: Progress | None) -> None:
-        digest = fingerprint.of(
-            data
-        )  # before the first byte is read: a file that grows meanwhile makes the store stale
+    def fill(self, data: Path, progress: Progress | None) -> str:
+        """Read everything in `data`; returns the digest of what was there before the first byte was read."""
+        # Before the first byte is read: a file that grows meanwhile makes the store stale.
+        digest = fingerprint.of(data)
         files, skipped = walk(data)
         self.connection.begin()
         for done, file in enumerate(files):
@@ -83,6 +89,7 @@ class _Loader:
         self.connection.commit()
         if progress:
             progress(len(files), len(files), "")
+        return digest
 
     def _columns(self) -> dict[str, dict[str, Any]]:
         rows = self.connection.sql(

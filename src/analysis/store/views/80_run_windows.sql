@@ -11,5 +11,5 @@ select
 from concept_steps
 join page_order using (page)
 join boot_pages using (page)
-left join page_order as before on page_order.previous_page = before.page and page_order.life = before.life
+left join page_order as before on page_order.previous_page = before.page
 group by all;

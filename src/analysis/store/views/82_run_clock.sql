@@ -17,7 +17,8 @@ intervals as (
         running.requests + running_before.requests + coalesce(finished.requests, 0) > 0 as is_busy
     from page_order
     join boot_pages using (page)
-    join page_order as before on page_order.previous_page = before.page and page_order.life = before.life
+    -- Over a restart too: what the new process counted is in the run's sums, so its seconds are in the clock.
+    join page_order as before on page_order.previous_page = before.page
     left join running on running.page = page_order.page
     left join running as running_before on running_before.page = before.page
     left join finished on finished.page = page_order.page
