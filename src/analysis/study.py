@@ -37,7 +37,7 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
 
 
 class Study:
-    """One study directory and its store, read in when the store is missing or older than the files.
+    """One study directory and its store, read in when the store is missing or not of what the files now say.
 
     `data` is a path or a name below data/. `out` is the folder that figures, tables and results are written to; without
     it nothing is written but the store. Use as it is in a notebook; the connection is read-only.
@@ -72,6 +72,8 @@ class Study:
         for estimate in estimates:
             if not estimate.id:
                 raise ValueError("an estimate is recorded under an id: call .named(id, finding, ...) first")
+            if not estimate.finding:
+                raise ValueError('say which page computed it: .named(id, "NN-name of this notebook", ...)')
             if estimate not in self.estimates:
                 self.estimates.append(estimate)
         self._write_results()

@@ -43,7 +43,7 @@ def test_pages_without_a_boot_log_are_a_run_of_their_folder(tmp_path: Path) -> N
     study = _study(tmp_path / "s", pages)
     [run] = time_split.runs(study.connection)
     assert run.qualifiers == {"target": "metrics/a"}
-    assert [e.value for e in time_split.phase_seconds(run)] == [2, 6]
+    assert [e.value for e in time_split.phase_seconds(run)] == [None, 2, 6]
     [share] = time_split.prefill_shares(study.connection, [run])
     assert share.value == 0.25
     # No inference histogram: prefill and decode add up to it. One busy minute.
@@ -90,7 +90,7 @@ def test_the_seconds_of_a_restart_are_in_the_clock(tmp_path: Path) -> None:
     ]
     study = _study(tmp_path / "s", [(f"metrics/{name}", numbers) for name, numbers in pages])
     [run] = time_split.runs(study.connection)
-    assert [e.value for e in time_split.phase_seconds(run)] == [20, 180]
+    assert [e.value for e in time_split.phase_seconds(run)] == [None, 20, 180]
     concurrency = time_split.mean_concurrency(study.connection, run)
     assert concurrency.value == pytest.approx(200 / 200)
     assert (concurrency.kind, concurrency.low, concurrency.high) == ("bound", concurrency.value, float("inf"))

@@ -18,7 +18,7 @@ def test_the_block_has_all_that_an_estimate_says() -> None:
         "<p class=\"takeaway\">Prefill &amp; more.</p>", "69 % [64, 74]", "<dt>Method</dt><dd>block bootstrap</dd>",
         "intervals &lt;exchangeable&gt;", "<dt>Confidence</dt><dd>95 %</dd>", "<dt>n</dt><dd>41 scrape intervals</dd>",
         "<li>torn page</li>", "<b>a.prom, line 12</b>", "and 2 more: see results.json",
-        '<span class="name">prefill share of request time (boot b 1)</span>',
+        '<span class="name">prefill share of prefill and decode time (boot b 1)</span>',
         'id="n-time-prefill-share-request-seconds-boot-b-1"',
     ):  # fmt: skip
         assert part in html
@@ -32,7 +32,7 @@ def test_a_warning_is_said_once_after_the_numbers_with_those_it_is_about() -> No
     assert html.endswith(
         '<ul class="warnings"><li>torn page – this is about token pool (boots 1, 2)</li></ul></section>'
     )
-    assert answer("s", *both[:2]).html.endswith("<li>torn page</li></ul></section>")
+    assert answer("s", *both[:2]).html.endswith("<li>for each of these 2: torn page</li></ul></section>")
 
 
 def test_a_missing_number_says_why() -> None:

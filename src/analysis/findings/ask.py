@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimates import choose
-from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.ratio_page import share_of_sums
+from analysis.findings import integrity
 from analysis.findings.time_split import Run, runs, scrape_windows
 from analysis.findings.token_pool import boots
 
@@ -29,6 +30,8 @@ class UnknownMeasureError(ValueError):
 def share(connection: duckdb.DuckDBPyConnection, part: str, rest: str, run: str) -> Estimate:
     """sum(part) / (sum(part) + sum(rest)) of two request histograms over a run, as prefill_time and decode_time."""
     found = _run(connection, run)
+    if (why := integrity.broken_runs(connection).get(run)) is not None:
+        return no_interval(None, "1", "none", f"not publishable: {why}")
     sums = found.total(part), found.total(rest)
     if sums[0] is None or sums[1] is None:
         return not_computable("1", f"the pages of {run} do not export {part if sums[0] is None else rest}")
@@ -65,7 +68,21 @@ def compare(connection: duckdb.DuckDBPyConnection, a: str, b: str, measure: str)
         there = ", ".join([*BOOT_MEASURES, "prefill_share"])
         raise UnknownMeasureError(f"no comparison of {measure!r}; there are {there}")
     got = choose.compare(of_arm[a], of_arm[b], margin=declared_margin(connection))
-    return got.named("arms.ratio", "50-arms", a=a, b=b, measure=measure)
+    if measure == "pool" and len(settings := _limits(connection, a, b)) > 1:
+        got = got.with_warnings(
+            f"the printed pool is comparable within one setting only, and these boots have {len(settings)}: "
+            + "; ".join(f"max_model_len {length}, max_num_batched_tokens {batch}" for length, batch in settings)
+        )
+    return got.named("arms.ratio", "", a=a, b=b, measure=measure)
+
+
+def _limits(connection: duckdb.DuckDBPyConnection, *arms: str) -> list[tuple[int | None, int | None]]:
+    """The limits that a pool depends on, over the boots of these arms."""
+    query = """
+        select distinct max_model_len_tokens, max_num_batched_tokens from boot_arms
+        where arm in $arms and token_pool_total_tokens is not null order by all
+    """
+    return connection.sql(query, params={"arms": list(arms)}).fetchall()
 
 
 def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:

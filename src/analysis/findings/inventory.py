@@ -59,7 +59,7 @@ def scrapes(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
             page_order.target, string_agg(distinct boot_pages.boot, ', ' order by boot_pages.boot) as boot,
             count(*)::bigint as pages,
             string_agg(distinct coalesce(page_order.scraped_at_source, 'none'), ', ') as "times from",
-            strftime(make_timestamp((min(page_order.scraped_at_s) * 1e6)::bigint), '%Y-%m-%d %H:%M:%S') as "first (UTC)",
+            strftime(make_timestamp((min(page_order.scraped_at_s) * 1e6)::bigint), '%Y-%m-%d %H:%M') as "first (UTC)",
             (max(page_order.scraped_at_s) - min(page_order.scraped_at_s)) / 60 as "span (min)",
             sum(page_order.resets)::bigint as restarts
         from page_order join boot_pages using (page)

@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.token_pool import GIB, boots
+from analysis.findings.token_pool import AGREEMENT, GIB, boots
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
@@ -129,4 +129,7 @@ def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
 def identity_table(identity: pl.DataFrame) -> pl.DataFrame:
     """One row an arm: what one longest request takes by its boots, least and most, and by how much they disagree."""
     gib = {f"{end} (GiB)": pl.col(f"{end}_bytes") / GIB for end in ("least", "most")}
-    return identity.select("arm", "boots", **gib, **{"disagreement (%)": 100 * pl.col("disagreement")})
+    return identity.select(
+        "arm", "boots", **gib, **{"disagreement (%)": 100 * pl.col("disagreement")},
+        **{"one story": pl.when(pl.col("boots") < 2).then(None).otherwise(pl.col("disagreement") <= AGREEMENT)},
+    )  # fmt: skip

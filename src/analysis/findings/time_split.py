@@ -24,6 +24,7 @@ FINDING = "20-where-time-goes"
 SHARE = "time.prefill_share.request_seconds"
 BUSY = "select busy_s, wall_s from run_clock where run = $run union all select null, null limit 1"
 PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
+SECONDS = {"queue_time": "time.queue_seconds", **PHASES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,9 @@ def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
 
 
 def phase_seconds(run: Run) -> list[Estimate]:
-    """time.prefill_seconds and time.decode_seconds: the counters' increase over the run, exact (census)."""
+    """time.queue_seconds, time.prefill_seconds, time.decode_seconds: the counters' increase over the run, exact."""
     found = []
-    for concept, id in PHASES.items():
+    for concept, id in SECONDS.items():
         seconds, requests = run.seconds(concept), run.total(concept, "count")
         estimate = not_computable("s", f"the pages do not export {concept}") if seconds is None else Estimate(
             seconds, "s", "census", "increase of the counter over the run, restarts respected",

@@ -43,7 +43,8 @@ def sentence(shares: list[Estimate]) -> str:
         return "Whether prefill or decode takes the time cannot be said: no run has a prefill share with an interval."
     sides = {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
     lowest, highest = min(sure, key=lambda e: e.value or 0), max(sure, key=lambda e: e.value or 0)
-    each = f"prefill is {show(lowest)}" + (f" to {show(highest)}" if len(sure) > 1 else "") + " of request-seconds"
+    ends = show(lowest) + (f" to {show(highest)}" if len(sure) > 1 else "")
+    each = f"prefill is {ends} of prefill and decode request-seconds"
     over = f"in {'the one run' if len(sure) == 1 else f'each of {len(sure)} runs'} with an interval"
     if sides == {"decode"}:
         return f"Decode takes most of a request's time {over}: {each}."
@@ -125,11 +126,11 @@ def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str,
 def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataFrame:
     """One row a run: request-seconds by phase, requests counted, mean concurrency. Null: not computable."""
     rows: dict[str, dict[str, float | int | str | None]] = {}
-    names = {"time.prefill_seconds": "prefill (s)", "time.decode_seconds": "decode (s)"}
+    names = {f"time.{phase}_seconds": f"{phase} (s)" for phase in ("queue", "prefill", "decode")}
     for estimate in seconds:
         row = rows.setdefault(run_of(estimate), {"run": run_of(estimate)})
         row[names[estimate.id]] = estimate.value
-        row["requests"] = estimate.n
+        row["requests"] = estimate.n if estimate.id == "time.prefill_seconds" else row.get("requests")
     for estimate in concurrency:
         rows[run_of(estimate)]["mean concurrency"] = estimate.value
     floats = dict.fromkeys((*names.values(), "mean concurrency"), pl.Float64)

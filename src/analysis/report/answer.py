@@ -1,7 +1,7 @@
 """The answer first: a sentence, its numbers, and on demand how each was obtained."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from analysis.estimates.estimate import Estimate, Evidence
@@ -64,7 +64,9 @@ def _how(estimate: Estimate) -> str:
     facts: Iterable[tuple[str, str | None]] = (
         ("Id", estimate.id), ("Kind", _KIND[estimate.kind]), ("Method", estimate.method),
         ("Assumption", estimate.assumption), ("Confidence", confidence), ("n", n),
-        ("Absent because", estimate.reason), ("Verdict", estimate.verdict),
+        ("Absent because", estimate.reason), ("Verdict", estimate.verdict), ("Why this method", estimate.picked),
+        *((f"With {worse}", show(replace(estimate, low=ends[0], high=ends[1])))
+          for worse, ends in estimate.sensitivity.items()),
     )  # fmt: skip
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{_text(v)}</dd>" for k, v in facts if v) + "</dl>"
 

@@ -103,6 +103,8 @@ def _write_files(spec: Spec, name: str, out: Path) -> None:
     """The figure by itself, for slides and mail: with its title, on white."""
     alone = _sized(spec, WIDE)
     title = alone.get("title", {})
+    if isinstance(title, str):
+        title = alone["title"] = {"text": title}
     for part, width in (("text", 74), ("subtitle", 96)):
         if isinstance(title.get(part), str):
             title[part] = textwrap.wrap(title[part], width)

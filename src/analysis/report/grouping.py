@@ -45,7 +45,9 @@ def cautions(estimates: Sequence[Estimate]) -> list[Caution]:
     found = []
     for text in texts:
         about = [e for e in estimates if text in e.warnings]
-        found.append(Caution(text, () if len(about) == len(estimates) else tuple(groups(about))))
+        everywhere = len(about) == len(estimates)
+        said = f"for each of these {len(about)}: {text}" if everywhere and len(about) > 1 else text
+        found.append(Caution(said, () if everywhere else tuple(groups(about))))
     return found
 
 

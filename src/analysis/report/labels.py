@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from analysis.estimates.estimate import Estimate
 
 LABELS = {
-    "time.prefill_share.request_seconds": "prefill share of request time",
+    "time.prefill_share.request_seconds": "prefill share of prefill and decode time",
     "time.prefill_share.request_seconds.bound": "widest that the interval of the prefill share could be",
+    "time.queue_seconds": "seconds in the queue",
     "time.prefill_seconds": "seconds of prefill",
     "time.decode_seconds": "seconds of decode",
     "time.prefill_share.step_time": "prefill share of engine step time",

@@ -81,7 +81,7 @@ def _missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:
     """One gap a reason and group of figures."""
     by_reason: dict[str, list[Estimate]] = {}
     for e in estimates:
-        if e.value is None:
+        if e.value is None and e.low is None and e.high is None:
             reason = (e.reason or "no reason was given").removeprefix("not computable: ")
             by_reason.setdefault(reason, []).append(e)
     return tuple(Gap(group, reason) for reason, without in by_reason.items() for group in groups(without))

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,9 @@ POLARS_TYPES: dict[str, Any] = {
     "DOUBLE[]": pl.List(pl.Float64),
     "BIGINT[]": pl.List(pl.Int64),
 }
+
+
+_DESCRIPTION = re.compile(r"(readme|license|notes)(\.(md|txt|rst))?$", re.IGNORECASE)
 
 
 class StoreError(Exception):
@@ -105,6 +109,10 @@ class _Loader:
         try:
             with file.absolute.open("rb") as stream:
                 row["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
+            if _DESCRIPTION.match(Path(file.path).name):
+                why = "a description, not data"
+                self._insert("files", [{**row, "kind": "other", "status": "skipped", "message": why}])
+                return
             reader = reader_of(file)
             if reader is None:
                 why = "no reader recognises its content; see docs/formats for what is read"
