@@ -80,6 +80,14 @@ def test_a_fall_of_one_counter_restarts_all_of_its_engine(study: Loaded) -> None
     assert totals(connection) == {"prompt_tokens": 45, "generation_tokens": 70}
 
 
+def test_a_restart_of_one_model_leaves_the_other_as_it_is(study: Loaded) -> None:
+    line = 'vllm:prompt_tokens_total{{engine="0",model_name="{}"}} {}\n'
+    values = [(10, 50), (40, 20), (100, 50)]
+    connection = study(**{f"{n}.prom": line.format("a", a) + line.format("b", b) for n, (a, b) in enumerate(values, 1)})
+    assert lives(connection) == [("1.prom", 0, 1, 0), ("2.prom", 1, 2, 1), ("3.prom", 2, 2, 0)]
+    assert totals(connection) == {"prompt_tokens": (100 - 10) + 20 + (50 - 20)}
+
+
 def test_a_changed_process_start_restarts_without_a_fall(study: Loaded) -> None:
     connection = study(**{"1.prom": tokens(10, 10, 1000), "2.prom": tokens(30, 30, 2000)})
     assert lives(connection)[1] == ("2.prom", 1, 2, 1)

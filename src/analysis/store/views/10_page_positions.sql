@@ -3,13 +3,13 @@
 create table page_positions as
 with timed as (
     select
-        pages.*,
-        bool_and(scraped_at_s is not null and scraped_at_source <> 'mtime') over (partition by target) as by_time,
+        pages.* replace (boot_pages.target as target),
+        bool_and(scraped_at_s is not null and scraped_at_source <> 'mtime') over (partition by boot_pages.target) as by_time,
         -- A selection of series, or a page that was cut: a series it lacks may have existed all the same.
         scraped_at_source = 'sample timestamp' or exists (
             from unparsed where unparsed.file = pages.file and unparsed.what = 'incomplete last line'
         ) as is_partial
-    from pages
+    from pages join boot_pages on pages.page = boot_pages.page
 ),
 
 placed as (

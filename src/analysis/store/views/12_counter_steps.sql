@@ -3,9 +3,10 @@ create table counter_steps as
 with counters as (
     select
         series.series,
-        -- What restarts together: an engine of a data-parallel group, a replica, a worker.
+        -- What restarts together: an engine of a data-parallel group, a replica, a worker, a model.
         concat_ws('/', labels ->> '$.engine', labels ->> '$.dp_rank', labels ->> '$.ReplicaId', labels ->> '$.WorkerId',
-            labels ->> '$.worker_id', labels ->> '$.worker_addr', labels ->> '$.pid') as part,
+            labels ->> '$.worker_id', labels ->> '$.worker_addr', labels ->> '$.pid',
+            coalesce(labels ->> '$.model_name', labels ->> '$.model')) as part,
         -- A sum of times can fall without a restart (a negative observation); its count, a bucket or a total cannot.
         not (name like '%\_sum' escape '\' and exists (
             from series as twin

@@ -1,7 +1,7 @@
 -- one row per page: the boot it was scraped from, or null when nothing says so
 -- First what study.toml says ([[boots]] files = ["metrics/x/*"]); then a folder of the page's path with a boot's name; then a
 -- file name that starts with it; then the only boot there is. Of two boots that fit, the longer name.
-create view boot_pages as
+create table boot_pages as
 with declared_files as (
     select
         trim(both '"' from ids.value) as boot,
@@ -35,5 +35,15 @@ ranked as (
     from candidates where rule is not null
 )
 
-select pages.page, pages.file, pages.target, ranked.boot, ranked.rule
-from pages left join ranked on pages.page = ranked.page and ranked.rank = 1;
+select
+    pages.page, pages.file, ranked.boot, ranked.rule,
+    -- Where pages do not say which process they show, those of two boots in one folder are two sequences.
+    pages.target || case
+        when ranked.boot is not null
+            and min(ranked.boot) over of_target <> max(ranked.boot) over of_target
+            and bool_or(pages.process_start_s is null) over of_target
+            then ' (boot ' || ranked.boot || ')'
+        else ''
+    end as target
+from pages left join ranked on pages.page = ranked.page and ranked.rank = 1
+window of_target as (partition by pages.target);
