@@ -24,6 +24,11 @@ def test_a_long_label_is_cut_in_its_middle() -> None:
     assert shorten(rows, "a")["a"].to_list() == ["kv-cac…ytes-4g", "pinned"]
 
 
+def test_a_label_is_redacted_before_it_is_cut() -> None:
+    rows = pl.DataFrame({"a": ["metrics/10.0.0.1", "metrics/10.0.0.2"]})
+    assert shorten(rows, "a")["a"].to_list() == ["metric…p f504]", "metric…p cb5f]"]
+
+
 @given(st.lists(st.text(alphabet="abc-", min_size=1, max_size=30), min_size=1, max_size=8, unique=True))
 def test_cut_labels_stay_different(names: list[str]) -> None:
     short = shorten(pl.DataFrame({"a": names}), "a")["a"].to_list()

@@ -67,15 +67,16 @@ def test_the_index_leads_from_the_takeaway_to_its_number(report: Path) -> None:
 def test_set_up_parameters_and_standard_error_are_left_out(report: Path) -> None:
     html = (report / "10-first.html").read_text()
     assert "to stderr" not in re.sub(r'<details class="code">.*?</details>', "", html, flags=re.S)
-    assert "&lt;b&gt;to stdout&lt;/b&gt; url=http://[host]:8000" in html
+    assert "&lt;b&gt;to stdout&lt;/b&gt; url=http://[host e52c]:8000" in html
     assert "def record" not in html and str(report.parent) not in html
     assert html.count('<details class="code">') == 4
 
 
 def test_what_is_quoted_is_redacted(report: Path) -> None:
     quote = json.loads((report / "results.json").read_text())["estimates"][0]["evidence"][0]["quote"]
-    assert quote.startswith("url=http://[host]:8000 user=[e-mail] ")
-    assert "<code>url=http://[host]:8000 user=[e-mail] &lt;script&gt;" in (report / "10-first.html").read_text()
+    assert quote.startswith("url=http://[host e52c]:8000 user=[e-mail 0816] ")
+    page = (report / "10-first.html").read_text()
+    assert "<code>url=http://[host e52c]:8000 user=[e-mail 0816] &lt;script&gt;" in page
     assert "Taken out of what is quoted: e-mail (1), host (3)." in (report / "index.html").read_text()
 
 

@@ -37,6 +37,24 @@ def test_estimates_are_merged_sorted_and_redacted(tmp_path: Path) -> None:
     assert list(results.json) == ["study", "generated_from", "estimates", "claims", "takeaways"]
 
 
+def test_names_are_redacted_and_stay_apart(tmp_path: Path) -> None:
+    """Two folders that are named after machines are two; the name of a file is a name too."""
+    addresses = ("10.0.0.1", "10.0.0.2")
+    made = [
+        Estimate(1.0, "1", "census", "counted", evidence=(Evidence(f"metrics/{ip}/20261129T131030Z.prom", 3),))
+        .named("a", "f", run=f"metrics/{ip}").to_json()
+        for ip in addresses
+    ]  # fmt: skip
+    put(tmp_path, "10-a", estimates=[*made, row("b", 1.0)])
+    results = merge(tmp_path, ["10-a"], "s", {})
+    shown = [(e["qualifiers"].get("run"), e["evidence"][0]["file"]) for e in results.json["estimates"]]
+    assert shown == [
+        ("metrics/[ip cb5f]", "metrics/[ip cb5f]/20261129T131030Z.prom"),
+        ("metrics/[ip f504]", "metrics/[ip f504]/20261129T131030Z.prom"),
+        (None, "a.log"),
+    ]
+
+
 def test_two_notebooks_may_not_disagree(tmp_path: Path) -> None:
     put(tmp_path, "10-a", estimates=[row("a", 1.0)])
     put(tmp_path, "20-b", estimates=[row("a", 2.0)])

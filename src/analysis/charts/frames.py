@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 import polars.selectors as cs
 
+from analysis.redact import redact
+
 if TYPE_CHECKING:
     import pandas as pd  # seconds to import, and most frames are polars
 
@@ -57,8 +59,12 @@ def _place(word: str) -> tuple[int, tuple[Any, ...]]:
 
 
 def shorten(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """The frame with the column's texts cut in their middle to what fits beside a narrow plot, still all different."""
+    """The frame with the column's texts cut in their middle to what fits beside a narrow plot, still all different.
+
+    They are redacted first: of half an address or token nothing could tell any more what it was.
+    """
     rows = rows.with_columns(pl.col(column).cast(pl.String).str.replace_all(r"\s+", " "))
+    rows = rows.with_columns(pl.col(column).replace({str(v): redact(str(v)).text for v in rows[column].unique()}))
     names = [str(v) for v in rows[column].unique()]
     for limit in range(LABEL, max(map(len, names), default=LABEL) + 1):
         short = {name: _cut(name, limit) for name in names}

@@ -6,10 +6,10 @@ from html import escape
 
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.estimates.rounding import show
+from analysis.redact import redact
 from analysis.report.grouping import Caution, cautions
 from analysis.report.labels import label
 from analysis.report.names import slug
-from analysis.report.redact import redact
 
 EVIDENCE_SHOWN = 12
 _KIND = {

@@ -13,8 +13,8 @@ import vl_convert
 
 from analysis.charts.frames import Frame
 from analysis.charts.theme import NARROW, WIDE
+from analysis.redact import redact, redacted
 from analysis.report.names import checked_name
-from analysis.report.redact import redact, redacted
 from analysis.report.table import grid, write_csv
 
 VEGA_LITE = "6.4"

@@ -14,10 +14,10 @@ from markupsafe import Markup
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
+from analysis.redact import redact
 from analysis.report.errors import ReportError
 from analysis.report.names import slug
 from analysis.report.offline import loads
-from analysis.report.redact import redact
 
 TEMPLATES = Path(__file__).parent / "template"
 _HIDDEN_TAGS = {"remove-cell", "parameters", "injected-parameters"}

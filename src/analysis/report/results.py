@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from analysis.estimates.estimate import Estimate, Evidence
+from analysis.redact import redact
 from analysis.report.errors import ReportError
-from analysis.report.redact import redact
 
 Json = dict[str, Any]
-_KEPT = {"id", "file", "unit", "kind", "finding", "page"}  # our own words and the names of files: never redacted
+_KEPT = {"id", "unit", "kind", "finding", "page"}  # our own words: never redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _unique(rows: list[tuple[str, Json]], identity: Any, kinds: Counter[str]) ->
         first = seen.setdefault(identity(row), (page, row))
         if first[1] != row:
             raise ReportError(f"the notebooks {first[0]} and {page} disagree on {identity(row)}")
-    return [_redacted(row, kinds) for _, (_, row) in sorted(seen.items())]
+    return sorted((_redacted(row, kinds) for _, row in seen.values()), key=identity)
 
 
 def _redacted(value: Any, kinds: Counter[str]) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import paths
+from analysis.redact import redacted
 from analysis.report.progress import Progress, TerminalProgress
 from analysis.report.run import build
 from analysis.store import fingerprint
@@ -65,7 +66,7 @@ def _generated_from(study: Study) -> dict[str, Any]:
     return {
         "place": fingerprint.short(study.data),
         "files": dict(files.iter_rows()),
-        "defects": study.sql(DEFECTS).to_dicts(),
+        "defects": redacted(study.sql(DEFECTS).to_dicts()),
         "data_sha256": fingerprint.digest(f"{name} {sha}" for name, sha in read.iter_rows()),
         "code_sha256": fingerprint.code(),
         "versions": {"analysis": version("analysis"), "python": platform.python_version()}

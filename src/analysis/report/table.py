@@ -13,8 +13,8 @@ import polars as pl
 
 from analysis.charts.frames import Frame, tidy
 from analysis.estimates.rounding import CENSUS_DIGITS, round_interval
+from analysis.redact import redact
 from analysis.report.names import checked_name
-from analysis.report.redact import redact
 
 NARROW_COLUMNS = 4
 """More columns than these do not fit a phone: the table says that it scrolls."""

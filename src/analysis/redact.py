@@ -1,9 +1,11 @@
 """Take out of a text from a log what is not the reader's business: secrets, people, machines and places.
 
 One table of rules, applied in order, again until nothing changes: taking one thing out can lay the next one bare.
+What can be somebody's name for a boot or a folder leaves a pseudonym, so that two of them stay two; a secret does not.
 Figures stay: versions, token counts, times, settings such as max_tokens.
 """
 
+import hashlib
 import ipaddress
 import re
 from collections import Counter
@@ -38,6 +40,9 @@ _ROOTS = (
     r"projects?|repos?|run|scratch|shared|srv|storage|tmp|usr|var|volumes?|work|workdir|workspaces?)"
 )
 _PATH_PART = r"[^\s\"',:;()<>|\[\]{}/\\=]"
+_TAKEN_OUT = re.compile(r"[\"']?\[[a-z -]+(?: [0-9a-f]{4,6})?\][\"']?")
+_DIGITS = {"id": 6}
+"""Hexadecimal digits of a pseudonym, 4 where not stated; a study may have hundreds of identifiers to be told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,9 @@ class Redacted:
 def redact(text: str) -> Redacted:
     """Take out secrets, e-mail and network addresses, host names, user and absolute paths, and long identifiers.
 
-    What is taken out leaves its kind in brackets, such as [secret]; a path keeps its last part. Idempotent.
+    What is taken out leaves its kind in brackets, such as [secret]; a path keeps its last part. What may be a name (an
+    address, host, user, path, identifier) leaves a pseudonym with it, as in [ip 3f2a]: the same for the same value,
+    everywhere and always. It tells two apart; it does not hide a value that somebody can guess. Idempotent.
     """
     kinds: Counter[str] = Counter()
     for _ in range(_ROUNDS):
@@ -84,12 +91,18 @@ def redacted(value: Any) -> Any:
     return value
 
 
+def _named(kind: str, value: str) -> str:
+    """The kind with the first digits of the value's SHA-256: no state, so that all pages and processes agree."""
+    digest = hashlib.sha256(value.lower().encode("utf-8", "surrogatepass")).hexdigest()
+    return f"[{kind} {digest[: _DIGITS.get(kind, 4)]}]"
+
+
 def _keep_key(placeholder: str) -> Replace:
     """Replace group 2 unless it says nothing; the key, group 1, stays."""
 
     def replace(match: re.Match[str]) -> str:
         value = match[2].strip("\"'[]").lower()
-        if value in _EMPTY or re.fullmatch(r"[\"']?\[[a-z -]+\][\"']?", match[2]):  # an earlier rule's, or pass's
+        if value in _EMPTY or _TAKEN_OUT.fullmatch(match[2]):  # an earlier rule's, or pass's
             return match[0]
         quote = match[2][0] if match[2][0] in "\"'" else ""
         return f"{match[1]}{quote}{placeholder}{quote}"
@@ -105,11 +118,12 @@ def _host_value(match: re.Match[str]) -> str:
     if host.lower() in _COMMON_HOSTS | _EMPTY:
         return match[0]
     quote = match[2][0] if match[2][0] in "\"'" else ""
-    return f"{match[1]}{quote}[host]{colon}{port if port.isdecimal() else ''}{quote}"
+    return f"{match[1]}{quote}{_named('host', host)}{colon}{port if port.isdecimal() else ''}{quote}"
 
 
 def _host(match: re.Match[str]) -> str:
-    return match[0] if match[2].lower().rstrip(".") in _COMMON_HOSTS else f"{match[1]}[host]"
+    host = match[2].rstrip(".")
+    return match[0] if host.lower() in _COMMON_HOSTS else f"{match[1]}{_named('host', host)}"
 
 
 def _address(match: re.Match[str]) -> str:
@@ -118,11 +132,24 @@ def _address(match: re.Match[str]) -> str:
     except ValueError:
         return match[0]
     # 0.x.x.x is no machine's address: it is the unspecified one, or a version.
-    return match[0] if address.is_loopback or address.is_unspecified or match[0].startswith("0.") else "[ip]"
+    stays = address.is_loopback or address.is_unspecified or match[0].startswith("0.")
+    return match[0] if stays else _named("ip", str(address))
 
 
 def _constant(text: str) -> Replace:
     return lambda match: text
+
+
+def _pseudonym(kind: str) -> Replace:
+    return lambda match: _named(kind, match[0])
+
+
+def _user(match: re.Match[str]) -> str:
+    return _named("user", match[1]) if match[1] else "~"
+
+
+def _path(match: re.Match[str]) -> str:
+    return f"{_named('path', match[0].removesuffix(match[1]))}/{match[1]}"
 
 
 def _after_key(text: str) -> Replace:
@@ -143,17 +170,17 @@ _RULES = [
     _rule("secret", rf"({_FLAG})(?!-){_VALUE}", _keep_key("[secret]")),
     _rule("secret", rf"""((?<![\w.-]){_SECRET_KEY}["']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
     _rule("secret", rf"""((?<![\w.-])(?:token=|["']token["']\s?:\s?)){_VALUE}""", _keep_key("[secret]")),
-    _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _constant("[e-mail]")),
+    _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _pseudonym("e-mail")),
     _rule("ip address", r"(?<![\w.])(?<!==)(?<!version )(?<!version=)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", _address),
     _rule("ip address", r"(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", _address),
-    _rule("hardware address", r"(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", _constant("[mac]")),
+    _rule("hardware address", r"(?<![\w:])(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?![\w:])", _pseudonym("mac")),
     _rule("host", r"""(://(?:\[userinfo\]@)?)([a-z0-9][a-z0-9.-]{0,253})""", _host),
     _rule("host", rf"""()(?<![\w/.@-])((?:[a-z0-9][a-z0-9-]{{0,62}}\.){{1,8}}{_SUFFIXES})(?![\w-]|\.\w)""", _host),
     _rule("host", r"""((?<![\w.-])(?:host(?:name)?|node(?:_?name)?|pod(?:_?name)?|(?:exported_)?instance|master_addr)"""
           r"""["']?\s?[=:]\s?)("[^"\n]*"|'[^'\n]*'|[^\s"',;}\])&]+)""", _host_value),
-    _rule("path", rf"(?<![\w/.~\]-])(?:/(?:home|users)/{_PATH_PART}+|/root)(?=[/\s\"',:;()<>|]|\Z)", _constant("~")),
-    _rule("path", rf"(?<![\w])[a-z]:\\users\\{_PATH_PART}+", _constant("~")),
-    _rule("path", rf"(?<![\w/.~\]-])/{_ROOTS}(?:/{_PATH_PART}+)*/({_PATH_PART}+)", lambda m: f"[path]/{m[1]}"),
-    _rule("identifier", r"(?<![a-z0-9])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![a-z0-9])", _constant("[id]")),
-    _rule("identifier", r"(?<![a-z0-9])(?:0x)?(?=[0-9]{0,200}[a-f])[0-9a-f]{32,}(?![a-z0-9])", _constant("[id]")),
+    _rule("path", rf"(?<![\w/.~\]-])(?:/(?:home|users)/({_PATH_PART}+)|/root)(?=[/\s\"',:;()<>|]|\Z)", _user),
+    _rule("path", rf"(?<![\w])[a-z]:\\users\\({_PATH_PART}+)", _user),
+    _rule("path", rf"(?<![\w/.~\]-])/{_ROOTS}(?:/{_PATH_PART}+)*/({_PATH_PART}+)", _path),
+    _rule("identifier", r"(?<![a-z0-9])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![a-z0-9])", _pseudonym("id")),
+    _rule("identifier", r"(?<![a-z0-9])(?:0x)?(?=[0-9]{0,200}[a-f])[0-9a-f]{32,}(?![a-z0-9])", _pseudonym("id")),
 ]  # fmt: skip
