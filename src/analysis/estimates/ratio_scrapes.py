@@ -154,6 +154,8 @@ def _minute_residuals(windows: Windows, share: float) -> Floats:
 
 
 def _drift(windows: Windows, share: float) -> tuple[str, ...]:
+    if len(_minute_residuals(windows, share)) < LEAST_WINDOWS:
+        return ("too short to test whether the traffic drifted: it takes ten minutes or more",)
     tau = correlation_time_s(windows, share)
     if tau is None or windows.span_s >= TRUSTED_SPANS * tau:
         return ()

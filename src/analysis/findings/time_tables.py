@@ -17,7 +17,8 @@ PANELS = 12
 
 def run_of(estimate: Estimate) -> str:
     """What a figure calls its run: the boot, or the target when the boot is not known."""
-    return estimate.qualifiers.get("boot") or estimate.qualifiers.get("target") or "?"
+    name = estimate.qualifiers.get("boot") or estimate.qualifiers.get("target") or "?"
+    return "top folder" if name == "." else name
 
 
 def headline(shares: list[Estimate]) -> list[Estimate]:

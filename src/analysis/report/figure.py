@@ -18,6 +18,11 @@ from analysis.report.names import checked_name
 from analysis.report.table import grid, write_csv
 
 VEGA_LITE = "6.4"
+ONE_WIDTH = (
+    "<style>.chart.narrow{display:none}@media screen and (max-width:45rem)"
+    "{.chart.wide{display:none}.chart.narrow{display:block}}</style>"
+)
+"""Goes with each figure: in JupyterLab, without the report's style sheet, both drawings would show."""
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
 _BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]
@@ -52,7 +57,7 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     html = (
-        f'<figure id="fig-{name}">{_heading(spec)}{_inline(spec, name)}{legend}'
+        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{_inline(spec, name)}{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)

@@ -25,7 +25,8 @@ candidates as (
             when starts_with(parse_filename(pages.file), boots.boot || '-')
                 or starts_with(parse_filename(pages.file), boots.boot || '_')
                 or starts_with(parse_filename(pages.file), boots.boot || '.') then 2
-            when (select count(*) from boots) = 1 then 3
+            -- A boot that was refused, or crashed before it served, has no traffic.
+            when (select count(*) from boots) = 1 and boots.outcome in ('served', 'unknown') then 3
         end as rule
     from pages cross join boots
 ),
