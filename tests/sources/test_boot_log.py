@@ -115,6 +115,15 @@ def test_the_last_line_without_an_end_has_no_number_at_its_end(tmp_path: Path) -
     assert cut.unparsed[0].what == "boot line: model_len"
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["no mark", "mark"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_log_reads_the_same_in_every_encoding(tmp_path: Path, encoding: str, mark: str) -> None:
+    text = (VLLM + POOL + READY).replace("\n", "\r\n")
+    row = only(read(tmp_path, (mark + text).encode(encoding)))
+    assert (row["outcome"], row["token_pool_tokens"], row["engine_version"]) == ("served", 412_800, "0.10.2")
+    assert (row["first_line"], row["last_line"]) == (1, 3)
+
+
 def test_only_so_many_unparsed_lines_are_kept(tmp_path: Path) -> None:
     reading = read(tmp_path, VLLM + POOL.replace("412,800", "lots of") * 1200 + READY)
     assert len(reading.unparsed) == 1000

@@ -201,6 +201,17 @@ def test_encodings_and_line_ends(tmp_path: Path, encoding: str) -> None:
     assert reading.unparsed == []
 
 
+@pytest.mark.parametrize("end", ["\r", "\r\r", "\r\r\n"], ids=["cr", "cr cr", "cr cr lf"])
+def test_lines_that_end_in_carriage_returns(tmp_path: Path, end: str) -> None:
+    text = PAGE.format(a=1, b=2).replace("\n", end)
+    reading = read(tmp_path, text.encode())
+    assert [(n, v) for _, n, _, _, v in samples(reading)] == [("vllm:a_total", 1), ("vllm:b", 2)]
+    assert prometheus_text.recognise(text, "x") and reading.unparsed == []
+    # The last line is complete only with its end.
+    cut = read(tmp_path, text.rstrip("\r\n").encode())
+    assert [u.what for u in cut.unparsed] == ["incomplete last line"] and len(samples(cut)) == 1
+
+
 def test_names_with_html_and_sql_in_them_are_just_text(tmp_path: Path) -> None:
     nasty = "<script>alert(1)</script>'; drop table pages; --"
     ((_, _, labels, _, _),) = samples(read(tmp_path, f'vllm:a{{model_name="{nasty}"}} 1\n'))

@@ -88,14 +88,16 @@ class SourceFile:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
         return decode(data)
 
-    def lines(self, longest: int = MAX_LINE_CHARS, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
-        """Line number (from 1) and text without its end. A carriage return alone does not end a line.
+    def lines(
+        self, longest: int = MAX_LINE_CHARS, *, keep_ends: bool = False, newline: str | None = "\n"
+    ) -> Iterator[tuple[int, str]]:
+        """Line number (from 1) and text without its end. A carriage return alone ends a line only with `newline` None.
 
         With `keep_ends` a complete line keeps its newline; one without it is the last, or was cut at `longest`.
         """
         with self.open() as stream:
-            encoding = _encoding(_peek(stream, 4))
-            text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
+            encoding = encoding_of(_peek(stream, 4))
+            text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline=newline)
             number = 0
             while line := text.readline(longest):
                 number += 1
@@ -114,7 +116,8 @@ def _peek(stream: io.BufferedReader, size: int) -> bytes:
         return b""
 
 
-def _encoding(start: bytes) -> str:
+def encoding_of(start: bytes) -> str:
+    """The encoding that a file's first four bytes show: a byte order mark, or the zero bytes of UTF-16 without one."""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     # UTF-16 without a byte order mark: text of engines and tools starts with two ASCII characters.
@@ -127,7 +130,7 @@ def _encoding(start: bytes) -> str:
 
 def decode(data: bytes) -> str:
     """Bytes to text by their byte order mark (UTF-16, UTF-8); invalid bytes become U+FFFD."""
-    return data.decode(_encoding(data[:4]), errors="replace")
+    return data.decode(encoding_of(data[:4]), errors="replace")
 
 
 def walk(folder: Path) -> tuple[list[SourceFile], list[tuple[str, str]]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from analysis.sources.files import MAX_LINE_CHARS, SourceFile
+from analysis.sources.files import MAX_LINE_CHARS, SourceFile, encoding_of
 
 BLOCK_BYTES = 1 << 22
 MORE_LINES = 400
@@ -20,9 +20,7 @@ def blocks(file: SourceFile) -> Iterator[tuple[str, bool]]:
     A line beyond MAX_LINE_CHARS is cut, which `file.troubles` then says.
     """
     with file.open() as stream:
-        start = stream.peek(4)[:2]
-        name = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        decoder = codecs.getincrementaldecoder(name)(errors="replace")
+        decoder = codecs.getincrementaldecoder(encoding_of(stream.peek(4)[:4]))(errors="replace")
         rest = ""
         while data := stream.read(BLOCK_BYTES):
             head, newline, tail = decoder.decode(data).rpartition("\n")

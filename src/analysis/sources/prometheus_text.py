@@ -71,7 +71,11 @@ def _lines(file: SourceFile, reading: Reading) -> Iterator[tuple[int, str]]:
         reading.format = "prometheus-json-string"
         yield from _json_lines(file)
         return
-    yield first
+    if "\r" in first[1].rstrip("\r\n"):
+        lines.close()  # type: ignore[attr-defined]
+        lines = file.lines(keep_ends=True, newline=None)
+    else:
+        yield first
     yield from lines
 
 
