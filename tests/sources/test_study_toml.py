@@ -84,3 +84,9 @@ def test_deep_keys_are_kept_without_a_crash(tmp_path: Path) -> None:
     reading = read(tmp_path, ".".join(["a"] * 3000) + " = 1\n[[boots]]\narm = 1\n")
     assert len(reading.tables["study_facts"]) == 2
     assert [u.what for u in reading.unparsed] == ["declared boot 1: no id"]
+
+
+def test_a_description_that_is_too_long_is_to_be_shortened(tmp_path: Path) -> None:
+    says = r"study.toml: more than 4,194,304 bytes; keep only what docs/formats/study.md lists"
+    with pytest.raises(UnreadableFileError, match=says):
+        read(tmp_path, 'title = "x"\n' + "# x\n" * (study_toml.MAX_CHARS // 4))

@@ -35,7 +35,7 @@ def read(file: SourceFile) -> Reading:
     if head[:1] == "{" and not file.path.endswith(".toml"):
         return _boots_jsonl(file)
     reading = Reading("config", TOML)
-    text = file.text(MAX_CHARS)
+    text = file.text(MAX_CHARS, "keep only what docs/formats/study.md lists")
     try:
         values = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
