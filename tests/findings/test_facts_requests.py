@@ -111,6 +111,66 @@ def test_a_trace_recomputed_by_hand(tmp_path: Path) -> None:
     assert got["itl_is_per_chunk"] is True
 
 
+def bench(**changes: Any) -> str:
+    """Three requests: 250, 350 and 450 ms to the first of 3, 4 and 5 tokens, then gaps of 20, 30 and 25 ms."""
+    result = {
+        "date": "20261103-100000", "backend": "openai", "num_prompts": 3, "duration": 2.5, "completed": 3, "failed": 0,
+        "total_input_tokens": 300, "total_output_tokens": 12, "request_throughput": 1.2, "output_throughput": 4.8,
+        "input_lens": [100, 120, 80], "output_lens": [3, 4, 5], "ttfts": [0.25, 0.35, 0.45],
+        "itls": [[0.02] * 2, [0.03] * 3, [0.025] * 4], "start_times": [100.0, 100.1, 100.2],
+        "generated_texts": ["x", "x", "y"], "errors": ["", "", ""],
+        "mean_ttft_ms": 350.0, "mean_tpot_ms": 25.0, "mean_itl_ms": 25.0,
+    }  # fmt: skip
+    return json.dumps(result | changes)
+
+
+NO_TIME = {"mean_ttft_ms": None, "mean_tpot_ms": None, "mean_itl_ms": None}
+FAILED = {
+    "completed": 0, "failed": 3, "errors": ["e"] * 3, "ttfts": [0.0] * 3, "itls": [[]] * 3, "output_lens": [0] * 3,
+    "mean_ttft_ms": 0.0, "mean_tpot_ms": 0.0, "mean_itl_ms": 0.0,
+}  # fmt: skip
+RUN, REQUEST = "vllm-bench-serve result: ", "vllm-bench-serve result, request: "
+
+
+@pytest.mark.parametrize(
+    ("changes", "figures", "unparsed"),
+    [
+        ({}, {"mean_ttft_ms": 350, "mean_tpot_ms": 25, "mean_e2e_ms": 1280 / 3}, []),
+        (FAILED, {"completed": 0, "failed": 3} | NO_TIME, []),
+        ({"itls": [None, [0.03] * 3, [0.025] * 4]},
+         {"mean_ttft_ms": 350, "mean_tpot_ms": 27.5, "mean_e2e_ms": 495, "mean_itl_ms": 190 / 7}, []),
+        ({"ttfts": [-0.25, 0.35, 0.45]}, {"mean_ttft_ms": 400, "mean_tpot_ms": 25, "mean_e2e_ms": 495, "ttft_count": 2},
+         [REQUEST + "ttfts, a negative time"]),
+        ({"itls": [[-0.02, 0.02], [0.03] * 3, [0.025] * 4]},
+         {"mean_ttft_ms": 350, "mean_tpot_ms": 27.5, "mean_e2e_ms": 495, "mean_itl_ms": 190 / 7},
+         [REQUEST + "itls, a negative time"]),
+        ({"duration": -1}, {"duration_s": None, "request_throughput": None, "mean_ttft_ms": 350},
+         [RUN + "duration, a negative time"]),
+        ({"ttfts": [2.0, 350.0, 450.0]}, {"mean_ttft_ms": None, "mean_tpot_ms": 25, "mean_e2e_ms": None},
+         [RUN + "ttfts longer than the run, of unknown unit"]),
+    ],
+    ids=["sound", "all failed", "gaps unknown", "negative ttft", "negative gap", "negative duration", "milliseconds"],
+)  # fmt: skip
+def test_times_that_cannot_be(
+    changes: dict[str, Any], figures: dict[str, Any], unparsed: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "r.json").write_text(bench(**changes))
+    got = facts_of(tmp_path / "s", tmp_path)["requests"]
+    assert_agrees(figures, {key: got.get(key) for key in figures}, "requests")
+    assert "as_stated" not in got
+    with duckdb.connect(str(tmp_path / "facts.duckdb"), read_only=True) as connection:
+        assert [what for (what,) in connection.sql("select what from unparsed order by all").fetchall()] == unparsed
+
+
+def test_a_mean_over_no_request_is_none_in_a_summary_too(tmp_path: Path) -> None:
+    gone = dict.fromkeys(("input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors"))
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "r.json").write_text(bench(**FAILED | gone))
+    got = facts_of(tmp_path / "s", tmp_path)["requests"]
+    assert_agrees({"completed": 0, "failed": 3} | NO_TIME, got, "requests")
+
+
 def test_an_engine_that_died_completed_nothing(tmp_path: Path) -> None:
     (tmp_path / "s").mkdir()
     dead = {"completed": 40, "duration": 6.7, "num_prompts": 40, "total_input_tokens": 900, "total_output_tokens": 0}

@@ -84,3 +84,28 @@ def test_deep_keys_are_kept_without_a_crash(tmp_path: Path) -> None:
     reading = read(tmp_path, ".".join(["a"] * 3000) + " = 1\n[[boots]]\narm = 1\n")
     assert len(reading.tables["study_facts"]) == 2
     assert [u.what for u in reading.unparsed] == ["declared boot 1: no id"]
+
+
+def test_a_description_that_is_too_long_is_to_be_shortened(tmp_path: Path) -> None:
+    says = r"study.toml: more than 4,194,304 bytes; keep only what docs/formats/study.md lists"
+    with pytest.raises(UnreadableFileError, match=says):
+        read(tmp_path, 'title = "x"\n' + "# x\n" * (study_toml.MAX_CHARS // 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("boots = 5\n", [(1, "study.toml: boots", "5")]),
+        ("boots = []\nmargin = 0.05\n[objective]\nmargin = 0.5\n", []),
+        ("name = 1\nmargin = 1e300\n", [(2, "study.toml: margin is not a share between 0 and 1", "1e+300")]),
+        ('margin = "5 %"\n', [(1, "study.toml: margin is not a share between 0 and 1", "5 %")]),
+        ("margin = true\n", [(1, "study.toml: margin is not a share between 0 and 1", "True")]),
+        ("[objective]\nmargin = 0\n", [(2, "study.toml: objective.margin is not a share between 0 and 1", "0")]),
+        ('[[boots]]\nid = "a"\narm = 7\n', [(1, "declared boot 1: arm", "7")]),
+        ('[[boots]]\nid = "a"\nmax_model_len = "8k"\n', [(1, "declared boot 1: max_model_len", "8k")]),
+        ('[[boots]]\nid = "a"\nfiles = "m/*"\n', [(1, "declared boot 1: files", "m/*")]),
+        ('[[boots]]\nid = "a"\nfiles = [1]\n', [(1, "declared boot 1: files is not a list of patterns", "[1]")]),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told(tmp_path: Path, text: str, told: list[tuple[int, str, str]]) -> None:
+    assert [(u.line, u.what, u.text) for u in read(tmp_path, text).unparsed] == told

@@ -1,7 +1,8 @@
 """What the load generators saw: the sections `requests` and `reconcile` of the facts (forms: tests/cases/README.md).
 
 A figure is recomputed from the requests where the file has them. Where it has none, the tool's own figure is given and
-its key is listed in `as_stated`; a count of which the tool says nothing is listed in `not_stated`.
+its key is listed in `as_stated` (but a mean over no request is none, whatever the tool writes); a count of which the
+tool says nothing is listed in `not_stated`.
 """
 
 import json
@@ -16,6 +17,7 @@ STATED = Path(__file__).with_name("stated_figures.toml")
 MILLISECONDS = ("mean_ttft", "mean_tpot", "mean_itl", "mean_e2e", "median_ttft", "median_tpot", "median_e2e")
 NEEDED = ("mean_ttft_ms", "mean_tpot_ms", "mean_itl_ms", "request_throughput", "output_throughput")
 RATE_KEYS = ("request_rate", "Request rate configured (RPS)", "Traffic request rate")
+GAPS_IN_SUMMARY = ("llmperf-individual",)  # its reader leaves there what its requests say and no column of ours holds
 TEST_PROMPT = "test prompt of vllm bench serve"
 SERVER = """
     select regexp_extract(target, '[^/]*$') as folder, concept, sum(total)::double as total from concept_totals
@@ -47,10 +49,10 @@ def facts(connection: duckdb.DuckDBPyConnection) -> Facts:
 def _run(row: Facts) -> Facts:
     """One run in the form of the cases."""
     figures = _recomputed(row)
-    stated = _stated(row)
+    counts, missing = _counts(row)
+    stated = _usable(row, counts["completed"])
     taken = sorted(key for key, value in stated.items() if figures.get(key) is None and value is not None)
     figures |= {key: stated[key] for key in taken}
-    counts, missing = _counts(row)
     duration = row["duration_s"]
     if duration and row["counted"] and row["stated_completed"] is None:
         tokens = row["output_tokens"]
@@ -76,6 +78,14 @@ def _run(row: Facts) -> Facts:
         "ttft_count": row["ttft_count"] if row["counted"] else counts["completed"],
         **{k: v for k, v in optional.items() if v is not None},
     }  # fmt: skip
+
+
+def _usable(row: Facts, completed: int | None) -> Facts:
+    """The tool's own figures that stand in for ours: of a run without all its requests, and means only over some."""
+    whole = row["counted"] is not None and row["stated_completed"] is None
+    if whole and row["format"] not in GAPS_IN_SUMMARY:
+        return {}
+    return {key: value for key, value in _stated(row).items() if completed != 0 or not key.endswith("_ms")}
 
 
 def _recomputed(row: Facts) -> Facts:
@@ -114,7 +124,7 @@ def _stated(row: Facts) -> Facts:
     figures: Facts = {}
     for key, choices in _paths().get(row["format"], {}).items():
         values = [(_at(summary, path), factor) for path, factor in choices]
-        figures[key] = next((v * factor for v, factor in values if _is_number(v)), None)
+        figures[key] = next((v * factor for v, factor in values if _is_number(v) and v >= 0), None)
         if key.endswith("_tokens") and figures[key] is not None:
             figures[key] = _whole(figures[key])
     return figures

@@ -1,5 +1,7 @@
 """What was found: files, boots and their outcomes, and what was not understood."""
 
+from pathlib import Path
+
 import duckdb
 import polars as pl
 
@@ -12,6 +14,7 @@ OUTCOMES = ("served", "refused", "crashed", "unknown")
 KINDS = {"boot_log": "boot logs", "metrics": "metric pages", "requests": "requests", "host": "host counters",
          "config": "study settings", "other": "other files"}  # fmt: skip
 """What a reader calls each kind of file."""
+CONTRADICTIONS = Path(__file__).with_name("contradictions.sql")
 
 
 def outcome_counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
@@ -117,6 +120,11 @@ def defects(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 def broken(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row a contradiction found in the pages: which check, where, and what it is."""
     return integrity.violations(connection).select("run", "scope", pl.col("means").alias("what it is"), "detail")
+
+
+def contradictions(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a contradiction between study.toml and the logs, or within one: what, where, declared, found."""
+    return rows(connection, CONTRADICTIONS.read_text(encoding="utf-8"))
 
 
 def sentence(connection: duckdb.DuckDBPyConnection, counts: list[Estimate]) -> str:

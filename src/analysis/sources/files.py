@@ -80,12 +80,12 @@ class SourceFile:
             data = stream.read(size)
         return decode(data)
 
-    def text(self, limit: int = MAX_FILE_BYTES) -> str:
-        """The whole content, decoded; raises UnreadableFileError beyond `limit` bytes."""
+    def text(self, limit: int = MAX_FILE_BYTES, advice: str = "split the file") -> str:
+        """The whole content, decoded; raises UnreadableFileError with the `advice` beyond `limit` bytes."""
         with self.open() as stream:
             data = stream.read(limit + 1)
         if len(data) > limit:
-            raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; split the file")
+            raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; {advice}")
         return decode(data)
 
     def lines(

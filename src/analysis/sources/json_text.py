@@ -121,6 +121,18 @@ class Fields:
             return self._refuse(key, value)
         return value * scale if math.isfinite(value) else None
 
+    def duration(self, key: str, scale: float = 1.0) -> float | None:
+        """A number from 0 times `scale`."""
+        number = self.number(key, scale)
+        return number if number is None or number >= 0 else self._refuse(f"{key}, a negative time", number)
+
+    def durations(self, key: str) -> list[float] | None:
+        """A list of numbers from 0, all of them or null."""
+        numbers = self.numbers(key)
+        if numbers and min(numbers) < 0:
+            return self._refuse(f"{key}, a negative time", numbers[:20])
+        return numbers
+
     def count(self, key: str) -> int | None:
         """A whole number from 0; 3.0 is taken for 3."""
         number = self.number(key)

@@ -5,6 +5,7 @@ hold several objects, one a line (`--append-result`, and always for SGLang).
 """
 
 from itertools import accumulate
+from math import inf
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
@@ -82,7 +83,8 @@ def _are_seconds(keys: list[str], fields: Fields) -> bool:
 
 def _run(fields: Fields, run: str, ordinal: int) -> None:
     reading, arrays = fields.reading, _arrays(fields)
-    duration, completed = fields.number("duration"), fields.count("completed")
+    duration, completed = fields.duration("duration"), fields.count("completed")
+    arrays = {key: _in_seconds(key, values, duration, fields) for key, values in arrays.items()}
     row: Row = {
         "run": run, "ordinal": ordinal, "format": reading.format,
         "tool_version": None, "started_at_s": fields.number("benchmark_start_time_unix"), "duration_s": duration,
@@ -117,6 +119,18 @@ def _arrays(fields: Fields) -> dict[str, list[Any]]:
     return arrays
 
 
+def _in_seconds(key: str, values: list[Any], duration: float | None, fields: Fields) -> list[Any]:
+    """The array; all null where an entry outlasts the run: the arrays name no unit, and seconds it cannot be."""
+    if key not in ("ttfts", "itls", "latencies") or duration is None:
+        return values
+    times = [time for entry in values for time in (entry if isinstance(entry, list) else [entry])]
+    longest = max((time for time in times if isinstance(time, int | float) and time < inf), default=0)
+    if longest <= duration:
+        return values
+    keep_unparsed(fields.reading, fields.line, f"{fields.what}: {key} longer than the run, of unknown unit", longest)
+    return [None] * len(values)
+
+
 def _requests(arrays: dict[str, list[Any]], fields: Fields) -> list[Row]:
     size = len(next(iter(arrays.values()), ()))
     label = fields.values.get("class")  # --metadata class=chat
@@ -130,12 +144,15 @@ def _requests(arrays: dict[str, list[Any]], fields: Fields) -> list[Row]:
 
 
 def _request(entry: Fields) -> Row:
-    """One request. A time of exactly 0.0 is the tool's initial value: the event never came."""
+    """One request. A time of exactly 0.0 is the tool's initial value: the event never came.
+
+    Without its gaps nothing is known of a request after its first token; no gaps are known to be none by an empty list.
+    """
     tokens, error = entry.count("output_lens"), entry.words("errors")
     failed = error is not None or tokens == 0
-    ttft, latency, start = entry.number("ttfts") or None, entry.number("latencies") or None, entry.number("start_times")
-    gaps = entry.numbers("itls") or None
-    events = list(accumulate(gaps or (), initial=ttft)) if ttft is not None else []
+    ttft, latency = entry.duration("ttfts") or None, entry.duration("latencies") or None
+    gaps, start = entry.durations("itls"), entry.number("start_times")
+    events = list(accumulate(gaps, initial=ttft)) if ttft is not None and gaps is not None else []
     if latency is None and events:
         latency = events[-1]
     first = start + ttft if start is not None and ttft is not None else None
@@ -146,7 +163,7 @@ def _request(entry: Fields) -> Row:
         "finished_at_s": start + latency if start is not None and latency is not None else None,
         "ttft_s": ttft, "e2e_s": latency,
         "token_at_s": list(map(start.__add__, events)) if start is not None and gaps else None,
-        "itl_s": gaps, "token_event": "chunk" if gaps else None,
+        "itl_s": gaps or None, "token_event": "chunk" if gaps else None,
         "prompt_tokens": entry.count("input_lens"), "output_tokens": tokens,
         "status": "error" if failed else "ok", "error": error, "output_text": entry.text("generated_texts"),
     }  # fmt: skip

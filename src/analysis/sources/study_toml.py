@@ -35,7 +35,7 @@ def read(file: SourceFile) -> Reading:
     if head[:1] == "{" and not file.path.endswith(".toml"):
         return _boots_jsonl(file)
     reading = Reading("config", TOML)
-    text = file.text(MAX_CHARS)
+    text = file.text(MAX_CHARS, "keep only what docs/formats/study.md lists")
     try:
         values = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
@@ -46,10 +46,20 @@ def read(file: SourceFile) -> Reading:
     lines = dict(_lines(text))
     for key, value in _leaves(values):
         reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(_json(value)))
-    boots = values.get("boots")
-    for index, boot in enumerate(boots if isinstance(boots, list) else ()):
+    _margin(values, lines, reading)
+    for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
         _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
     return reading
+
+
+def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
+    """A margin that no comparison can use is not passed over in silence."""
+    objective = values.get("objective")
+    for name, table in (("margin", values), ("objective.margin", objective if isinstance(objective, dict) else {})):
+        margin = table.get("margin")
+        usable = isinstance(margin, int | float) and not isinstance(margin, bool) and 0 < margin < 1
+        if margin is not None and not usable:
+            keep_unparsed(reading, lines.get(name, 1), f"study.toml: {name} is not a share between 0 and 1", margin)
 
 
 def _boots_jsonl(file: SourceFile) -> Reading:
@@ -72,6 +82,10 @@ def _boot(boot: Any, line: int | None, ordinal: int, reading: Reading) -> None:
         start_s=_unix(fields, "start"), ready_s=_unix(fields, "ready"), stop_s=_unix(fields, "stop"),
         exit_status=fields.words("exit_status"), loaded=fields.flag("loaded"), note=fields.words("note"),
     )  # fmt: skip
+    for setting in ("max_model_len", "max_num_batched_tokens"):
+        fields.count(setting)  # kept in study_facts and held against the log: here only a wrong type is told
+    if not all(isinstance(pattern, str) for pattern in fields.array("files") or ()):
+        keep_unparsed(reading, line or 1, f"declared boot {ordinal}: files is not a list of patterns", boot["files"])
     for number, phase in enumerate(fields.array("phases") or (), start=1):
         if not isinstance(phase, dict):
             keep_unparsed(reading, line or 1, f"declared boot {ordinal}, phase {number}: not a table", phase)

@@ -14,6 +14,7 @@ from analysis import paths
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.reading import Reading
 from analysis.sources.registry import reader_of
+from analysis.sources.request_times import drop_impossible
 from analysis.store import concepts, fingerprint
 
 Progress = Callable[[int, int, str], None]
@@ -119,6 +120,7 @@ class _Loader:
                 self._insert("files", [{**row, "kind": "other", "status": "unrecognised", "message": why}])
                 return
             reading = reader.read(file)
+            drop_impossible(reading)
             self._insert_reading(file.path, reading)
         except (UnreadableFileError, OSError) as error:
             self._insert("files", [{**row, "kind": "other", "status": "unreadable", "message": _sentence(file, error)}])
