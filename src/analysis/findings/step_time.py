@@ -1,4 +1,4 @@
-"""Step time: what each engine step was spent on, where the engine logs its steps; and how many steps are small.
+"""Step time: what each engine step was spent on, where the engine logs its steps.
 
 The engine's own seconds: a step counts once, however many requests are in it, and time between steps is in none.
 """
@@ -9,16 +9,14 @@ import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
-from analysis.estimates.ratio_scrapes import Windows, share_from_scrapes
+from analysis.estimates.rounding import show
 from analysis.estimates.step_time import step_share
-from analysis.estimates.steps_share import steps_share_at_most
+from analysis.findings.frames import frame
 from analysis.findings.time_split import FINDING, Run
+from analysis.findings.time_tables import run_of
 
 SHARE = "time.prefill_share.step_time"
 RANGE = "time.prefill_share.step_time_range"
-SMALL, SMALL_RANGE = "steps.share_at_most", "steps.share_at_most_range"
-LIMIT_TOKENS = 8
-"""A step of at most so many tokens is small: an edge of the engine's own histogram."""
 NEEDED = "no boot log has engine steps; vLLM logs them with --enable-logging-iteration-details"
 ATTRIBUTION = "a mixed step's decode takes what a step with as many decoding requests and no prompt takes"
 
@@ -34,7 +32,7 @@ def logged(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
-    """time.prefill_share.step_time of each boot that logged steps, and its range; of each other run, what is missing."""
+    """time.prefill_share.step_time of each boot that logged steps, and its range; of other runs, what is missing."""
     boots = logged(connection)
     found = []
     for boot in boots:
@@ -42,7 +40,7 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
         columns = ("elapsed_s", "context_requests", "generation_requests", "engine")
         share, span = step_share(*(of_boot[c].to_numpy() for c in columns))
         share = replace(share, assumption="; ".join(t for t in (share.assumption, ATTRIBUTION) if t))
-        lines = _lines(of_boot)
+        lines = ends_of_log(of_boot)
         found += [
             share.with_evidence(*lines).named(SHARE, FINDING, boot=boot),
             span.with_evidence(*lines).named(RANGE, FINDING, boot=boot),
@@ -63,67 +61,34 @@ def phase_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     ).pl()
 
 
-def small_steps(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
-    """steps.share_at_most: exact from a step log, and from the metric with the range of what it may omit."""
-    found = [_counted(steps(connection, boot)).named(SMALL, FINDING, **_names(boot=boot, source="step log"))
-             for boot in logged(connection)]  # fmt: skip
-    for run in runs:
-        names = _names(**run.qualifiers, source="metric")
-        if (recorded := run.buckets.get("iteration_tokens")) is None:
-            missing = not_computable("1", "the pages do not export a histogram of tokens by step")
-            found.append(missing.named(SMALL, FINDING, **names))
-            continue
-        lengths = run.buckets.get("request_prefill_computed_tokens", run.buckets.get("request_prompt_tokens"))
-        requests = round(run.total("prefill_time", "count") or 0)
-        page = steps_share_at_most(recorded, LIMIT_TOKENS, requests, lengths, _budget(connection, run))
-        series = share_from_scrapes(_step_windows(connection, run))
-        estimate = page.estimate if series.low is None else series.with_warnings(*page.census.warnings)
-        evidence = run.evidence.get("iteration_tokens", ())
-        found += [
-            estimate.with_evidence(*evidence).named(SMALL, FINDING, **names),
-            page.bound.with_evidence(*evidence).named(SMALL_RANGE, FINDING, **names),
-        ]
-    return found
+def share_table(shares: list[Estimate]) -> pl.DataFrame:
+    """One row a run: prefill share of step time and its interval in %, its range, and what is missing."""
+    spans = {run_of(e): show(e) for e in shares if e.id == RANGE}
+    points = [e for e in shares if e.id == SHARE]
+    table = frame(points, scale=100).select("value", "low", "high", "n", "n_of", "method", "reason")
+    runs = [run_of(e) for e in points]
+    return table.with_columns(
+        pl.Series("label", runs, pl.String), pl.lit("step time").alias("group"),
+        pl.Series("range", [spans.get(run) for run in runs], pl.String),
+    ).select("label", "group", "value", "low", "high", "range", "n", "n_of", "method", "reason")  # fmt: skip
 
 
-def _names(**names: str) -> dict[str, str]:
-    return {**names, "tokens": str(LIMIT_TOKENS)}
+def describe(shares: list[Estimate]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of step time."""
+    known = sorted((e for e in shares if e.id == SHARE and e.value is not None), key=lambda e: e.value or 0)
+    ends = " to ".join(dict.fromkeys(show(e) for e in (known[:1] + known[-1:])))
+    spans = {run_of(e): show(e) for e in shares if e.id == RANGE}
+    said = "; ".join(f"{run_of(e)}: {show(e)}, by no rule outside {spans.get(run_of(e))}" for e in known)
+    return {
+        "title": f"Prefill takes {ends} of the engine's step time" if known else "No engine logged its steps",
+        "subtitle": "prefill share of step time (%); rule: 95 % interval over blocks of step time"
+        if known
+        else "vLLM logs each step with --enable-logging-iteration-details",
+        "description": f"Prefill share of step time by run. {said or NEEDED}",
+    }
 
 
-def _counted(of_boot: pl.DataFrame) -> Estimate:
-    sizes = of_boot.filter(pl.col("phase") != "empty")["tokens"]
-    if not len(sizes):
-        return not_computable("1", "no step did any work")
-    return Estimate(
-        float((sizes <= LIMIT_TOKENS).mean()), "1", "census", "counted in the step log", n=len(sizes), n_of="steps",  # type: ignore[arg-type]
-        assumption="these steps only", reason="census: every step that was logged", evidence=_lines(of_boot),
-    )  # fmt: skip
-
-
-def _step_windows(connection: duckdb.DuckDBPyConnection, run: Run) -> Windows:
-    """The run's scrape intervals: small steps recorded in each, and all steps recorded in it."""
-    table = connection.sql(
-        """
-        select
-            start_s, end_s, life,
-            coalesce(sum(increase) filter (statistic = 'bucket' and le = $limit), 0)::double as small,
-            coalesce(sum(increase) filter (statistic = 'count'), 0)::double as steps
-        from run_windows
-        where run = $run and concept = 'iteration_tokens' and start_s < end_s
-        group by start_s, end_s, life order by life, start_s
-        """,
-        params={"run": run.name, "limit": float(LIMIT_TOKENS)},
-    ).pl()
-    return Windows.of(*(table[c].to_numpy() for c in ("start_s", "end_s", "small", "steps", "steps", "life")))
-
-
-def _budget(connection: duckdb.DuckDBPyConnection, run: Run) -> float | None:
-    query = "select max_num_batched_tokens::double from boots where boot = $boot"
-    rows = connection.sql(query, params={"boot": run.boot}).fetchall()
-    return rows[0][0] if rows else None
-
-
-def _lines(of_boot: pl.DataFrame) -> tuple[Evidence, ...]:
+def ends_of_log(of_boot: pl.DataFrame) -> tuple[Evidence, ...]:
     """The first and the last step line."""
     ends = [of_boot.row(i, named=True) for i in (0, -1)]
     return tuple(

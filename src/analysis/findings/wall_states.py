@@ -8,8 +8,10 @@ import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.estimates.rounding import show
 from analysis.estimates.wall_states import STATES, state_shares
 from analysis.findings.time_split import FINDING, Run
+from analysis.findings.time_tables import run_of
 
 STATE, SHARE = "time.wall_state", "time.prefill_share.wall_clock"
 NEEDED = "no request trace with times on the wall clock (sent, first token, end)"
@@ -32,6 +34,37 @@ def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estim
         places.add(boot or place)
     missing = (run for run in runs if run.name not in places)
     return found + [not_computable("1", NEEDED).named(SHARE, FINDING, **run.qualifiers) for run in missing]
+
+
+def table(states: list[Estimate]) -> pl.DataFrame:
+    """One row a place and state: its share in %, with the interval of the share in which any prefill was running."""
+    prefill = {run_of(e): e for e in states if e.id == SHARE}
+    rows = []
+    for e in states:
+        if e.id == STATE and e.value is not None:
+            ends = [None if x is None else 100 * x for x in (prefill[run_of(e)].low, prefill[run_of(e)].high)]
+            rows.append((run_of(e), e.qualifiers["state"].replace("_", " "), 100 * e.value, *ends, show(e)))
+    floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    schema = {"label": pl.String, "state": pl.String, **floats, "share": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def describe(states: list[Estimate]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of states."""
+    known = [e for e in states if e.id == SHARE and e.value is not None]
+    said = [f"{run_of(e)}, {e.qualifiers['state'].replace('_', ' ')}: {show(e)}"
+            for e in states if e.id == STATE and e.value is not None]  # fmt: skip
+    ends = sorted(known, key=lambda e: e.value or 0)
+    return {
+        "title": f"Some request waited for its first token in {show(ends[0])}"
+        + (f" to {show(ends[-1])}" if len(ends) > 1 else "")
+        + " of the time on the clock"
+        if ends
+        else "Nobody wrote down when requests were sent, first answered and done",
+        "subtitle": "share of wall-clock time (%) from the first request to the last; "
+        "rule: 95 % interval of any prefill, around its end",
+        "description": "States by run. " + ("; ".join(said) or NEEDED),
+    }
 
 
 def _spans(connection: duckdb.DuckDBPyConnection) -> list[tuple[tuple[str, str | None], pl.DataFrame]]:
