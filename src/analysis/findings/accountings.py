@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.estimates.amdahl import SEQUENTIAL, lever_ceiling
-from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import step_time, time_split, time_tables, wall_states
 from analysis.findings.time_split import FINDING
@@ -82,7 +82,7 @@ class Accountings:
             # A lower limit on concurrency cannot show that requests did not overlap.
             known = concurrency.value if concurrency is not None and concurrency.kind == "census" else None
             if share.value is None:
-                ceiling = not_computable("x", share.reason or "there is no prefill share")
+                ceiling = no_interval(None, "x", "none", share.reason or "there is no prefill share")
             else:
                 ceiling = lever_ceiling(share, known, wall[run].value if run in wall else None)
             names = {k: v for k, v in share.qualifiers.items() if k in ("boot", "target")}
@@ -108,7 +108,7 @@ def describe(rows: list[Estimate]) -> dict[str, str]:
     known = [e for e in rows if e.value is not None]
     names = sorted({NAMES[e.id] for e in known}, key=list(NAMES.values()).index)
     missing = [name for name in NAMES.values() if name not in names]
-    title = f"Prefill in {' and in '.join(names)}" if names else "No accounting of prefill can be made"
+    title = f"Prefill in {', in '.join(names)}" if names else "No accounting of prefill can be made"
     return {
         "title": title + (": different questions, different answers" if len(names) > 1 else ""),
         "subtitle": "share of prefill (%) by run and accounting; rule: 95 % interval; open point: no interval"

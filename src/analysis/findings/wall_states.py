@@ -54,7 +54,7 @@ def describe(states: list[Estimate]) -> dict[str, str]:
     known = [e for e in states if e.id == SHARE and e.value is not None]
     said = [f"{run_of(e)}, {e.qualifiers['state'].replace('_', ' ')}: {show(e)}"
             for e in states if e.id == STATE and e.value is not None]  # fmt: skip
-    ends = sorted(known, key=lambda e: e.value or 0)
+    ends = sorted([e for e in known if e.low is not None] or known, key=lambda e: e.value or 0)
     return {
         "title": f"Some request waited for its first token in {show(ends[0])}"
         + (f" to {show(ends[-1])}" if len(ends) > 1 else "")
