@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.estimates.wall_states import STATES, state_shares, states
+from analysis.estimates.wall_states import STATES, clients_at_once, state_shares, states
 
 
 def test_states_by_hand() -> None:
@@ -19,6 +19,12 @@ def test_states_by_hand() -> None:
 def test_what_cannot_be_is_refused() -> None:
     for times in (([], [], []), ([1], [1], [1]), ([2], [1], [3]), ([0], [2], [1]), ([float("nan")], [1], [2])):
         assert {e.value for e in state_shares(*times).values()} == {None}
+
+
+def test_clients_at_once_is_one_only_without_overlap() -> None:
+    assert clients_at_once([0, 5, 7], [2, 7, 8]).value == 1
+    assert clients_at_once([0, 1], [2, 3]).value == 4 / 3
+    assert clients_at_once([3], [1]).value is None
 
 
 TIMES = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=12)

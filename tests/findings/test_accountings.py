@@ -1,5 +1,7 @@
 """What is said of the accountings, and what a faster prefill could gain."""
 
+from math import inf
+
 import pytest
 
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
@@ -13,15 +15,19 @@ def _share(id: str, value: float | None, boot: str = "b") -> Estimate:
     return Estimate(value, "1", "estimate", "m", value * 0.9, value * 1.1, 0.95).named(id, "f", boot=boot)
 
 
-def _at_once(value: float, kind: str = "census", boot: str = "b") -> Estimate:
-    return Estimate(value, "1", kind, "m").named("time.mean_concurrency", "f", boot=boot)  # type: ignore[arg-type]
+def _at_least(value: float, boot: str = "b") -> Estimate:
+    return Estimate(value, "1", "bound", "m", value, inf).named("time.mean_concurrency", "f", boot=boot)
+
+
+def _counted(value: float, boot: str = "b") -> Estimate:
+    return Estimate(value, "1", "census", "m").named("time.mean_concurrency", "f", boot=boot, source="clients")
 
 
 REQUEST, STEP, WALL = time_split.SHARE, step_time.SHARE, wall_states.SHARE
 
 
 def test_both_accountings_are_said_side_by_side() -> None:
-    found = Accountings([_share(REQUEST, 0.169)], [_share(STEP, 0.41)], [], [_at_once(3.0)])
+    found = Accountings([_share(REQUEST, 0.169)], [_share(STEP, 0.41)], [], [_at_least(3.0)])
     assert found.sentence() == (
         "Decode takes most of a request's time in the one run with an interval: prefill is 16.9 % [15.2, 18.6] of "
         "request-seconds. In b prefill is 17 % of request-seconds and 41 % of the engine's step time."
@@ -30,18 +36,19 @@ def test_both_accountings_are_said_side_by_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("concurrency", "said"),
+    ("concurrency", "clients", "said"),
     [
-        ([_at_once(3.0)], "Requests overlapped (3.0 at once)"),
-        ([_at_once(1.0)], None),
-        ([_at_once(0.4, "bound")], "Requests may have overlapped"),
-        ([], "Requests may have overlapped"),
+        ([_at_least(3.0)], [], "Requests overlapped (on average at least 3 at once)"),
+        ([_at_least(0.4)], [], "Requests may have overlapped"),
+        ([], [], "Requests may have overlapped"),
+        ([_at_least(0.9)], [_counted(1.8)], "Requests may have overlapped"),
+        ([_at_least(0.9)], [_counted(1.0)], None),
     ],
 )
 def test_request_seconds_alone_never_say_that_prefill_is_not_worth_it(
-    concurrency: list[Estimate], said: str | None
+    concurrency: list[Estimate], clients: list[Estimate], said: str | None
 ) -> None:
-    sentence = Accountings([_share(REQUEST, 0.1)], [_share(STEP, None)], [], concurrency).sentence()
+    sentence = Accountings([_share(REQUEST, 0.1)], [_share(STEP, None)], [], concurrency, clients).sentence()
     assert ("does not say that a faster prefill would gain little" in sentence) == (said is not None)
     assert said is None or said in sentence
     assert "step time" not in sentence
@@ -54,16 +61,16 @@ def test_step_time_alone_is_said_as_such() -> None:
 
 def test_a_lever_has_a_bound_only_where_requests_do_not_overlap() -> None:
     request, wall = [_share(REQUEST, 0.2)], [_share(WALL, 0.5)]
-    [alone] = Accountings(request, [], wall, [_at_once(1.0)]).levers()
+    [alone] = Accountings(request, [], wall, [_at_least(0.9)], [_counted(1.0)]).levers()
     assert (alone.kind, alone.value) == ("bound", 1.25)
     assert alone.qualifiers == {"boot": "b", "lever": "prefill"}
-    [range_] = Accountings(request, [], wall, [_at_once(2.0)]).levers()
+    [range_] = Accountings(request, [], wall, [_at_least(2.0)]).levers()
     assert range_.kind == "estimate"
     assert range_.low == pytest.approx(1 / (1 - (0.18 + 0.5 * 0.82)))
     assert range_.high == pytest.approx(1 / (1 - (0.22 + 0.5)))
     assert range_.reason == "not a bound: requests overlap (mean concurrency 2.00)"
     # A lower limit of one request at a time does not show that there were not two.
-    [unsure] = Accountings(request, [], [], [_at_once(0.4, "bound")]).levers()
+    [unsure] = Accountings(request, [], [], [_at_least(0.4)]).levers()
     assert (unsure.kind, unsure.reason) == ("estimate", "not a bound: requests overlap (concurrency unknown)")
     [missing] = Accountings([_share(REQUEST, None)], [], wall, []).levers()
     assert (missing.value, missing.reason) == (None, "not computable: nothing")

@@ -50,6 +50,23 @@ def state_shares(sent_s: ArrayLike, first_s: ArrayLike, end_s: ArrayLike) -> dic
     return {state: _share(edges, np.diff(np.interp(edges, times, seconds))) for state, seconds in spent.items()}
 
 
+def clients_at_once(sent_s: ArrayLike, end_s: ArrayLike) -> Estimate:
+    """Requests at once, as a mean over the time in which there was any: 1 when no two of them overlap, else more."""
+    sent, end = floats(sent_s), floats(end_s)
+    method = "request-seconds over seconds with a request, by clients' clocks"
+    why = problem("requests", sent, end, signed=True)
+    if why is None and (end < sent).any():
+        why = "requests: times are out of order"
+    if why is None and not (end > sent).any():
+        why = "no request took any time"
+    if why is not None:
+        return no_interval(None, "1", method, why)
+    times, spent = states(sent, sent, end)
+    busy = float(times[-1] - times[0] - spent["idle"][-1])
+    value = float((end - sent).sum()) / busy
+    return Estimate(value, "1", "census", method, n=len(sent), n_of="requests", assumption="nobody else sent requests")
+
+
 def _share(edges: Floats, inside: Floats) -> Estimate:
     whole = np.diff(edges)
     return share_from_scrapes(

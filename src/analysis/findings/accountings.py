@@ -4,7 +4,7 @@ Request-seconds, step time and the clock are three questions. A run that has one
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -29,6 +29,8 @@ class Accountings:
     step: list[Estimate]
     wall: list[Estimate]
     concurrency: list[Estimate]
+    by_clients: list[Estimate] = field(default_factory=list)
+    """Requests at once as clients saw it: alone it can show that there was never more than one."""
 
     def rows(self) -> list[Estimate]:
         """Every share of prefill, of whatever accounting."""
@@ -59,28 +61,32 @@ class Accountings:
 
     def _overlap(self, known: set[str]) -> str:
         """What must be said where requests overlap (or may) and no step time tells what the engine did."""
-        at_once = _by_run(self.concurrency)
-        runs = [run_of(e) for e in self.request if e.value is not None and run_of(e) not in known]
-        loud = [run for run in runs if run not in at_once or not _one_at_a_time(at_once[run])]
+        runs = {run_of(e) for e in self.request if e.value is not None and run_of(e) not in known}
+        loud = runs - self._sequential()
         if not loud:
             return ""
-        most = max((at_once[run].value or 0 for run in loud if run in at_once), default=None)
-        seen = "may have overlapped" if most is None or most <= SEQUENTIAL else f"overlapped ({most:.1f} at once)"
+        least = [e for e in self.concurrency if run_of(e) in loud and (e.value or 0) > SEQUENTIAL]
+        most = max(least, key=lambda e: e.value or 0, default=None)
+        seen = "may have overlapped" if most is None else f"overlapped (on average {show(most)} at once)"
         return (
-            f"Requests {seen}, and a decode that waits for another request's prefill counts as decode: "
-            "this does not say that a faster prefill would gain little."
+            f"Requests {seen}, and a decode that waits for another request's prefill counts as decode: this is not the "
+            "share of the engine's time, and it does not say that a faster prefill would gain little."
         )
+
+    def _sequential(self) -> set[str]:
+        """Runs that are known to have served one request at a time: a lower limit on concurrency cannot show it."""
+        return {run_of(e) for e in self.by_clients if e.kind == "census" and (e.value or 0) <= SEQUENTIAL}
 
     def levers(self) -> list[Estimate]:
         """time.lever_ceiling of prefill, by run: a bound where requests do not overlap, else said not to be one."""
-        at_once = _by_run(self.concurrency)
+        at_once, sequential = _by_run(self.concurrency), self._sequential()
         wall = _by_run(e for e in self.wall if e.id == wall_states.SHARE)
         found = []
         for share in self.request:
             run = run_of(share)
-            concurrency = at_once.get(run)
-            # A lower limit on concurrency cannot show that requests did not overlap.
-            known = concurrency.value if concurrency is not None and concurrency.kind == "census" else None
+            known = at_once[run].value if run in at_once else None
+            # A lower limit of one at a time does not show that there were not two.
+            known = 1.0 if run in sequential else known if (known or 0) > SEQUENTIAL else None
             if share.value is None:
                 ceiling = no_interval(None, "x", "none", share.reason or "there is no prefill share")
             else:
@@ -137,7 +143,3 @@ def _point(e: Estimate) -> str:
 
 def _by_run(estimates: Iterable[Estimate]) -> dict[str, Estimate]:
     return {run_of(e): e for e in estimates if e.value is not None}
-
-
-def _one_at_a_time(concurrency: Estimate) -> bool:
-    return concurrency.kind == "census" and (concurrency.value or 0) <= SEQUENTIAL

@@ -7,9 +7,9 @@ one state at once count once, so the states of a place add up to its time.
 import duckdb
 import polars as pl
 
-from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.rounding import show
-from analysis.estimates.wall_states import STATES, state_shares
+from analysis.estimates.wall_states import STATES, clients_at_once, state_shares
 from analysis.findings.time_split import FINDING, Run
 from analysis.findings.time_tables import run_of
 
@@ -34,6 +34,23 @@ def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estim
         places.add(boot or place)
     missing = (run for run in runs if run.name not in places)
     return found + [not_computable("1", NEEDED).named(SHARE, FINDING, **run.qualifiers) for run in missing]
+
+
+def at_once(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
+    """time.mean_concurrency by clients' clocks, by place; no census where the engine served more than they sent."""
+    finished = {run.name: run.total("prefill_time", "count") for run in runs}
+    found = []
+    for (place, boot), spans in _spans(connection):
+        placed = spans.filter("is_placed")
+        estimate = clients_at_once(placed["sent_s"].to_numpy(), placed["end_s"].to_numpy())
+        served = finished.get(boot or place)
+        if estimate.value is not None and served is not None and served > placed.height:
+            reason = f"the engine finished {served:.0f} requests, the traces hold {placed.height}"
+            estimate = no_interval(estimate.value, "1", estimate.method, reason, n=placed.height, n_of="requests")
+        names = {"boot": boot} if boot else {"target": place}
+        said = estimate.with_evidence(*_files(spans))
+        found.append(said.named("time.mean_concurrency", FINDING, **names, source="clients"))
+    return found
 
 
 def table(states: list[Estimate]) -> pl.DataFrame:
