@@ -127,3 +127,12 @@ def test_requests_out_of_order_or_without_a_token_are_said(tmp_path: Path, monke
         "1 requests got no token: waiting for it until they ended",
     )
     assert states[None].qualifiers == {"target": "requests/gateway"}
+
+
+def test_traces_show_what_the_step_log_says(study: Study) -> None:
+    [truth, _] = step_time.prefill_shares(study.connection, [])
+    [found] = wall_states.step_shares(study.connection)
+    assert found.value == pytest.approx(truth.value, abs=0.02)
+    assert found.low is not None and found.high is not None and truth.value is not None
+    assert found.low < truth.value < found.high
+    assert (round(found.low, 2), round(found.high, 2), found.confidence) == (0.12, 0.52, None)

@@ -22,8 +22,8 @@ def states(sent_s: ArrayLike, first_s: ArrayLike, end_s: ArrayLike) -> tuple[Flo
     sent, first, end = floats(sent_s), floats(first_s), floats(end_s)
     times = np.unique(np.concatenate((sent, first, end)))
     middle = times[:-1]
-    prefills = _running(sent, first, middle) > 0
-    decodes = _running(first, end, middle) > 0
+    prefills = running(sent, first, middle) > 0
+    decodes = running(first, end, middle) > 0
     held = (~prefills & ~decodes, prefills & ~decodes, ~prefills & decodes, prefills & decodes)
     seconds = np.diff(times)
     return times, {
@@ -74,7 +74,7 @@ def _share(edges: Floats, inside: Floats) -> Estimate:
     )
 
 
-def _running(start: Floats, stop: Floats, at: Floats) -> Floats:
+def running(start: Floats, stop: Floats, at: Floats) -> Floats:
     """How many of the half-open spans [start, stop) hold each time."""
     started = np.searchsorted(np.sort(start), at, side="right")
     stopped = np.searchsorted(np.sort(stop), at, side="right")

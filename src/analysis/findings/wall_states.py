@@ -9,13 +9,24 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.rounding import show
+from analysis.estimates.trace_step_time import step_share_from_traces
 from analysis.estimates.wall_states import STATES, clients_at_once, state_shares
 from analysis.findings.time_split import FINDING, Run
 from analysis.findings.time_tables import run_of
 
 STATE, SHARE = "time.wall_state", "time.prefill_share.wall_clock"
+FROM_TRACES = "time.prefill_share.step_time_from_traces"
 NEEDED = "no request trace with times on the wall clock (sent, first token, end)"
 CAUTION = "seen by clients: from sending to the first token is called prefill, so queue and network are inside"
+
+GAPS = """
+select start_s, stop_s from (
+    select unnest(token_at_s[:-2]) as start_s, unnest(token_at_s[2:]) as stop_s
+    from request_spans where is_placed and place = $place
+)
+where isfinite(start_s) and isfinite(stop_s) and start_s <= stop_s order by all
+"""
+"""Arrivals of neighbouring events of each stream."""
 
 
 def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
@@ -34,6 +45,20 @@ def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estim
         places.add(boot or place)
     missing = (run for run in runs if run.name not in places)
     return found + [not_computable("1", NEEDED).named(SHARE, FINDING, **run.qualifiers) for run in missing]
+
+
+def step_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """time.prefill_share.step_time_from_traces: what step time would show, from gaps between tokens, by place."""
+    found = []
+    for (place, boot), spans in _spans(connection):
+        placed = spans.filter("is_placed")
+        times = (placed["sent_s"], placed["first_s"].fill_null(placed["end_s"]), placed["end_s"])
+        gaps = connection.sql(GAPS, params={"place": place}).pl()
+        estimate = step_share_from_traces(*(column.to_numpy() for column in (*times, gaps["start_s"], gaps["stop_s"])))
+        names = {"boot": boot} if boot else {"target": place}
+        said = estimate.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans))
+        found.append(said.named(FROM_TRACES, FINDING, **names))
+    return found
 
 
 def at_once(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:

@@ -11,6 +11,7 @@ LABELS = {
     "time.decode_seconds": "seconds of decode",
     "time.prefill_share.step_time": "prefill share of engine step time",
     "time.prefill_share.step_time_range": "range of the prefill share of engine step time",
+    "time.prefill_share.step_time_from_traces": "prefill share of engine step time, as clients' clocks show it",
     "time.prefill_share.wall_clock": "share of wall-clock time with a prefill running",
     "time.wall_state": "share of wall-clock time",
     "time.mean_concurrency": "mean number of requests at once",

@@ -22,7 +22,7 @@ with named as (
 
 timed as (
     select
-        coalesce(named.boot, parse_dirpath(request_metrics.file)) as place, named.boot, request_metrics.file, run, ordinal,
+        coalesce(named.boot, parse_dirpath(request_metrics.file)) as place, named.boot, request_metrics.file, run, ordinal, token_at_s,
         sent_at_s as sent_s,
         coalesce(first_token_at_s, token_at_s[1], sent_at_s + ttft_s) as first_s,
         coalesce(finished_at_s, last_token_at_s, token_at_s[-1], sent_at_s + e2e_s) as end_s
