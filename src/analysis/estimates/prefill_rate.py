@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.estimates.clusters import clustered_ratio
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import problem
+from analysis.estimates.inputs import floats, problem
 from analysis.estimates.ratio_scrapes import ASSUMPTION, BLOCKS, LEAST_BLOCKS, LEAST_WINDOWS, Windows, blocks_of
 
 UNIT = "tokens/s"
@@ -22,7 +22,7 @@ def prefill_rate(windows: Windows, tokens: float, seconds: float) -> Estimate:
     if problem("totals", np.array([tokens]), np.array([seconds]), positive=True) is not None:
         return no_interval(None, UNIT, method, "no prompt token was computed, or no prefill second counted")
     value, n = tokens / seconds, int((windows.requests > 0).sum())
-    why = problem("windows", windows.part, windows.whole, windows.end_s - windows.start_s)
+    why = _problem(windows)
     if why is None and n < LEAST_WINDOWS:
         why = f"fewer than {LEAST_WINDOWS} windows with requests"
     if why is not None:
@@ -41,15 +41,22 @@ def prefill_rate(windows: Windows, tokens: float, seconds: float) -> Estimate:
 
 def window_rates(windows: Windows) -> tuple[Estimate, Estimate]:
     """The median and the highest of the scrape intervals' own rates: counted, not estimated (census)."""
-    used = (windows.whole > 0) & (windows.part > 0)
-    rates = windows.part[used] / windows.whole[used]
-    if not len(rates):
-        refused = no_interval(None, UNIT, "none", "no scrape interval has both tokens and prefill seconds")
+    why = _problem(windows)
+    used = (windows.whole > 0) & (windows.part > 0) if why is None else np.zeros(0, bool)
+    if not used.any():
+        refused = no_interval(None, UNIT, "none", why or "no scrape interval has both tokens and prefill seconds")
         return refused, refused
+    rates = windows.part[used] / windows.whole[used]
     return (
         _census(float(np.median(rates)), "median scrape interval", len(rates), ()),
         _census(float(rates.max()), "highest scrape interval", len(rates), ("chosen for being the highest",)),
     )
+
+
+def _problem(windows: Windows) -> str | None:
+    """Why the windows cannot be used, or None: a part may exceed its whole here, it is of another unit."""
+    why = problem("windows", windows.start_s, windows.end_s, floats(windows.segment), signed=True)
+    return why or problem("windows", windows.part, windows.whole, windows.requests, windows.end_s - windows.start_s)
 
 
 def _census(value: float, method: str, n: int, notes: tuple[str, ...]) -> Estimate:

@@ -57,17 +57,23 @@ def step_share(
     seconds, c, g, lane = (v[used] for v in columns)
     if not seconds.sum() > 0:
         return StepShare(*[no_interval(None, "1", "none", "no step did any work")] * 2)
-    bound = Estimate(
-        None, "1", "bound", ALONE, float(seconds[(c > 0) & (g == 0)].sum() / seconds.sum()),
-        float(seconds[c > 0].sum() / seconds.sum()), None, len(seconds), "steps",
-        reason="no point: mixed steps do both at once",
-    )  # fmt: skip
+    bound = _range(seconds, c, g)
     prefill = prefill_seconds(seconds, c, g)
     if prefill is None:
         reason = "no step only decodes, so mixed steps cannot be divided"
         return StepShare(no_interval(None, "1", "none", reason, n=len(seconds), n_of="steps"), bound)
     notes = () if used.all() else (f"{(~used).sum()} steps without any request left out",)
     return StepShare(share_from_scrapes(step_windows(seconds, prefill, lane)).with_warnings(*notes), bound)
+
+
+def _range(seconds: Floats, c: Floats, g: Floats) -> Estimate:
+    """From steps that only prefill to every step with a prompt in it; without mixed steps these are one."""
+    total, n = float(seconds.sum()), len(seconds)
+    low, high = (float(seconds[held].sum()) / total for held in ((c > 0) & (g == 0), c > 0))
+    if low == high:
+        return Estimate(low, "1", "identity", ALONE, n=n, n_of="steps", assumption="no step was mixed")
+    reason = "no point: mixed steps do both at once"
+    return Estimate(None, "1", "bound", ALONE, low, high, None, n, "steps", reason=reason)
 
 
 def step_windows(elapsed_s: Floats, prefill_s: Floats, engine: Floats) -> Windows:
