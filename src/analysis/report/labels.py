@@ -15,6 +15,7 @@ LABELS = {
     "time.prefill_share.wall_clock": "share of wall-clock time with a prefill running",
     "time.wall_state": "share of wall-clock time",
     "time.mean_concurrency": "mean number of requests at once",
+    "time.residual_share": "end-to-end time that no phase explains",
     "time.lever_ceiling": "most that could be gained",
     "rate.prompt_tokens_over_wall_clock": "prompt tokens over the whole time",
     "rate.prefill.mean": "mean prefill rate",
