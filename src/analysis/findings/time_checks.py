@@ -57,6 +57,6 @@ def reconciliation(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> pl
         ):
             if one is not None and other is not None:
                 rows.append((run.name, name, one, float(other), other - one, CAUSES[name] if other != one else "agree"))
-    floats = dict.fromkeys(("finished requests", "other count", "difference"), pl.Float64)
+    floats = dict.fromkeys(("counted at the end", "other count", "difference"), pl.Float64)
     schema = {"run": pl.String, "against": pl.String, **floats, "possible causes": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")
