@@ -30,6 +30,14 @@ FRAMES: dict[str, pl.DataFrame] = {
     }),
     "outcome_count": pl.DataFrame({"arm": ["a", "a", "b"], "outcome": ["served", "crashed", "served"], "n": [3, 0, 1]}),
     "files_read": pl.DataFrame({"kind": ["metrics", "other"], "status": ["read", "unrecognised"], "n": [41, 1]}),
+    "accountings_by_run": pl.DataFrame({
+        "label": ["boot-10", "boot-10", "boot-9"], "group": ["request-seconds", "step time", "step time"],
+        "value": [17.0, 41.0, None], "low": [4.0, None, None], "high": [49.0, None, None],
+    }),
+    "wall_states": pl.DataFrame({
+        "label": ["a"] * 4, "state": ["idle", "prefill only", "decode only", "both"], "value": [5.0, 11.0, 46.0, 38.0],
+        "low": [20.0] * 4, "high": [79.0] * 4,
+    }),
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3
@@ -156,3 +164,17 @@ def test_an_arm_without_a_pool_keeps_its_place_and_the_interval_spans_its_arm() 
     assert ">pinned<" in svg and ">profiled<" in svg
     (band,) = [part for part in svg.split("<path") if 'aria-roledescription="rect mark"' in part]
     assert "v32h" in band  # two rows of 16 pixels
+
+
+def test_an_accounting_that_a_run_lacks_is_not_drawn() -> None:
+    chart = charts.accountings_by_run(FRAMES["accountings_by_run"], **TEXTS)
+    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 1)
+
+
+def test_the_rule_of_wall_states_is_around_the_end_of_those_with_a_prefill() -> None:
+    chart = charts.wall_states(FRAMES["wall_states"], **TEXTS)
+    assert (_marks(chart, "bar"), _marks(chart, "rule mark"), _marks(chart, "tick")) == (4, 1, 1)
+    svg = _svg(chart)
+    spans = [part.split('"')[0] for part in svg.split('aria-label="')[1:] if "start:" in part or "state:" in part]
+    assert any("state: prefill only" in span and "start: 0" in span for span in spans)
+    assert any("state: idle" in span and "start: 95" in span for span in spans)

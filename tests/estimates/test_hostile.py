@@ -22,11 +22,15 @@ from analysis.estimates import (
 )  # fmt: skip
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.estimates.prefill_rate import prefill_rate, window_rates
 from analysis.estimates.quantile_buckets import quantile
 from analysis.estimates.ratio_page import share_of_sums
 from analysis.estimates.ratio_scrapes import Windows, share_from_scrapes
 from analysis.estimates.rounding import show
+from analysis.estimates.step_time import step_share
 from analysis.estimates.steps_share import steps_share_at_most
+from analysis.estimates.trace_step_time import step_share_from_traces
+from analysis.estimates.wall_states import clients_at_once, state_shares
 
 NUMBERS = st.lists(
     st.one_of(st.sampled_from([0.0, 1.0, 1.0, -1.0, nan, inf, -inf, 1e308, 5e-324]), st.floats(0, 1e6)), max_size=30
@@ -55,7 +59,10 @@ def test_anything(a: list[float], b: list[float]) -> None:
             rates.rate_per_hour(a, 0, 100), rates.rate_of_runs(a, b), *rates.goodput(a, b), rates.energy_per_task(a, b),
             ratio_requests.share_of_requests(a, b), ratio_requests.ratio_of_requests(a, b, "x"),
             tails.quantile_of_blocked(a, b, 0.5, "s"),
-            share_from_scrapes(Windows.of(a, b, a, b, a)),
+            share_from_scrapes(Windows.of(a, b, a, b, a)), *step_share(a, b, a), *step_share(a, a, b, b),
+            *state_shares(a, b, a).values(), *state_shares(a, a, b).values(), clients_at_once(a, b),
+            step_share_from_traces(a, a, b, a, b), prefill_rate(Windows.of(a, b, a, b, a), 3.0, 4.0),
+            *window_rates(Windows.of(a, b, a, b, a)),
         )  # fmt: skip
 
 
@@ -67,6 +74,10 @@ def test_anything_of_equal_length(pair: tuple[list[float], list[float]]) -> None
     check(
         ratio_requests.share_of_requests(a, b), compare.compare(a, b, paired=True), kv_slope.slope(a, b, "GiB"),
         kv_slope.predict(a, b, 3, "GiB"), share_from_scrapes(Windows.of(start, start + 15, a, np.add(a, b), b)),
+        *step_share(a, np.round(b), np.round(a)), *state_shares(a, np.add(a, b), np.add(a, b) * 2).values(),
+        clients_at_once(a, np.add(a, b)), prefill_rate(Windows.of(start, start + 15, a, b, b), 3.0, 4.0),
+        step_share_from_traces(start, start + b, start + np.add(a, b), start, start + a),
+        *window_rates(Windows.of(start, start + 15, a, b, b)),
         ratio_requests.ratio_of_requests(a, b, "tokens/s"), boots.ratio_of_spreads(a, b),
     )  # fmt: skip
 

@@ -9,8 +9,6 @@ from analysis.estimates.rounding import show
 from analysis.findings.frames import frame
 from analysis.findings.time_split import Run, scrape_windows
 
-SEQUENTIAL = 1.05
-"""Mean concurrency up to which requests hardly overlap (docs/methods.md, lever ceiling)."""
 PANELS = 12
 """Most runs drawn one below the other; a fleet has hundreds."""
 
@@ -24,17 +22,6 @@ def run_of(estimate: Estimate) -> str:
 def headline(shares: list[Estimate]) -> list[Estimate]:
     """The figures that the answer rests on: the shares with an interval."""
     return [e for e in shares if e.low is not None]
-
-
-def overlap(concurrency: list[Estimate]) -> str:
-    """What the share does not say, where requests overlapped (mean concurrency above SEQUENTIAL); else nothing."""
-    most = max((e for e in concurrency if e.value is not None), key=lambda e: e.value or 0, default=None)
-    if most is None or (most.value or 0) <= SEQUENTIAL:
-        return ""
-    return (
-        f" Up to {show(most)} requests were served at once, so this is not the share of the engine's time, "
-        "and it does not bound what a faster prefill would gain."
-    )
 
 
 def sentence(shares: list[Estimate]) -> str:

@@ -1,0 +1,125 @@
+"""Wall-clock states: idle, prefill only, decode only, both, from what clients wrote down about each request.
+
+A client's "prefill" is everything from sending to the first token: network, queue and prefill. Two requests that are in
+one state at once count once, so the states of a place add up to its time.
+"""
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
+from analysis.estimates.rounding import show
+from analysis.estimates.trace_step_time import step_share_from_traces
+from analysis.estimates.wall_states import STATES, clients_at_once, state_shares
+from analysis.findings.time_split import FINDING, Run
+from analysis.findings.time_tables import run_of
+
+STATE, SHARE = "time.wall_state", "time.prefill_share.wall_clock"
+FROM_TRACES = "time.prefill_share.step_time_from_traces"
+NEEDED = "no request trace with times on the wall clock (sent, first token, end)"
+CAUTION = "seen by clients: from sending to the first token is called prefill, so queue and network are inside"
+
+GAPS = """
+select start_s, stop_s from (
+    select unnest(token_at_s[:-2]) as start_s, unnest(token_at_s[2:]) as stop_s
+    from request_spans where is_placed and place = $place
+)
+where isfinite(start_s) and isfinite(stop_s) and start_s <= stop_s order by all
+"""
+"""Arrivals of neighbouring events of each stream."""
+
+
+def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
+    """time.wall_state of each state and time.prefill_share.wall_clock, by place; of each other run, what is missing."""
+    found, places = [], set()
+    for (place, boot), spans in _spans(connection):
+        names = {"boot": boot} if boot else {"target": place}
+        placed = spans.filter("is_placed")
+        first = placed["first_s"].fill_null(placed["end_s"])
+        estimates = state_shares(placed["sent_s"].to_numpy(), first.to_numpy(), placed["end_s"].to_numpy())
+        notes, evidence = _notes(spans), _files(spans)
+        for state, estimate in estimates.items():
+            id, more = (STATE, {"state": state}) if state in STATES else (SHARE, {})
+            said = estimate.with_warnings(CAUTION, *notes).with_evidence(*evidence)
+            found.append(said.named(id, FINDING, **names, **more))
+        places.add(boot or place)
+    missing = (run for run in runs if run.name not in places)
+    return found + [not_computable("1", NEEDED).named(SHARE, FINDING, **run.qualifiers) for run in missing]
+
+
+def step_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """time.prefill_share.step_time_from_traces: what step time would show, from gaps between tokens, by place."""
+    found = []
+    for (place, boot), spans in _spans(connection):
+        placed = spans.filter("is_placed")
+        times = (placed["sent_s"], placed["first_s"].fill_null(placed["end_s"]), placed["end_s"])
+        gaps = connection.sql(GAPS, params={"place": place}).pl()
+        estimate = step_share_from_traces(*(column.to_numpy() for column in (*times, gaps["start_s"], gaps["stop_s"])))
+        names = {"boot": boot} if boot else {"target": place}
+        said = estimate.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans))
+        found.append(said.named(FROM_TRACES, FINDING, **names))
+    return found
+
+
+def at_once(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
+    """time.mean_concurrency by clients' clocks, by place; no census where the engine served more than they sent."""
+    finished = {run.name: run.total("prefill_time", "count") for run in runs}
+    found = []
+    for (place, boot), spans in _spans(connection):
+        placed = spans.filter("is_placed")
+        estimate = clients_at_once(placed["sent_s"].to_numpy(), placed["end_s"].to_numpy())
+        served = finished.get(boot or place)
+        if estimate.value is not None and served is not None and served > placed.height:
+            reason = f"the engine finished {served:.0f} requests, the traces hold {placed.height}"
+            estimate = no_interval(estimate.value, "1", estimate.method, reason, n=placed.height, n_of="requests")
+        names = {"boot": boot} if boot else {"target": place}
+        said = estimate.with_evidence(*_files(spans))
+        found.append(said.named("time.mean_concurrency", FINDING, **names, source="clients"))
+    return found
+
+
+def table(states: list[Estimate]) -> pl.DataFrame:
+    """One row a place and state: its share in %, with the interval of the share in which any prefill was running."""
+    prefill = {run_of(e): e for e in states if e.id == SHARE}
+    rows = []
+    for e in states:
+        if e.id == STATE and e.value is not None:
+            ends = [None if x is None else 100 * x for x in (prefill[run_of(e)].low, prefill[run_of(e)].high)]
+            rows.append((run_of(e), e.qualifiers["state"].replace("_", " "), 100 * e.value, *ends, show(e)))
+    floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    schema = {"label": pl.String, "state": pl.String, **floats, "share": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def describe(states: list[Estimate]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of states."""
+    known = [e for e in states if e.id == SHARE and e.value is not None]
+    said = [f"{run_of(e)}, {e.qualifiers['state'].replace('_', ' ')}: {show(e)}"
+            for e in states if e.id == STATE and e.value is not None]  # fmt: skip
+    ends = sorted([e for e in known if e.low is not None] or known, key=lambda e: e.value or 0)
+    return {
+        "title": f"Some request waited for its first token in {show(ends[0])}"
+        + (f" to {show(ends[-1])}" if len(ends) > 1 else "")
+        + " of the time on the clock"
+        if ends
+        else "Nobody wrote down when requests were sent, first answered and done",
+        "subtitle": "share of wall-clock time (%) from the first request to the last; "
+        "rule: 95 % interval of any prefill, around its end",
+        "description": "States by run. " + ("; ".join(said) or NEEDED),
+    }
+
+
+def _spans(connection: duckdb.DuckDBPyConnection) -> list[tuple[tuple[str, str | None], pl.DataFrame]]:
+    table = connection.sql("select * from request_spans order by place, file, run, ordinal").pl()
+    return [((str(k[0]), part["boot"][0]), part) for k, part in table.group_by("place", maintain_order=True)]
+
+
+def _notes(spans: pl.DataFrame) -> tuple[str, ...]:
+    lost = spans.filter(~pl.col("is_placed")).height
+    silent = spans.filter(pl.col("is_placed") & pl.col("first_s").is_null()).height
+    notes = [f"{lost} requests without times, or with times out of order, left out"] if lost else []
+    return (*notes, *([f"{silent} requests got no token: waiting for it until they ended"] if silent else []))
+
+
+def _files(spans: pl.DataFrame) -> tuple[Evidence, ...]:
+    return tuple(Evidence(file) for file in spans["file"].unique(maintain_order=True)[:12])

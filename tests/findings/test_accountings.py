@@ -1,0 +1,96 @@
+"""What is said of the accountings, and what a faster prefill could gain."""
+
+from math import inf
+
+import pytest
+
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
+from analysis.findings import accountings, step_time, time_split, wall_states
+from analysis.findings.accountings import Accountings
+
+
+def _share(id: str, value: float | None, boot: str = "b") -> Estimate:
+    if value is None:
+        return not_computable("1", "nothing").named(id, "f", boot=boot)
+    return Estimate(value, "1", "estimate", "m", value * 0.9, value * 1.1, 0.95).named(id, "f", boot=boot)
+
+
+def _at_least(value: float, boot: str = "b") -> Estimate:
+    return Estimate(value, "1", "bound", "m", value, inf).named("time.mean_concurrency", "f", boot=boot)
+
+
+def _counted(value: float, boot: str = "b") -> Estimate:
+    return Estimate(value, "1", "census", "m").named("time.mean_concurrency", "f", boot=boot, source="clients")
+
+
+REQUEST, STEP, WALL = time_split.SHARE, step_time.SHARE, wall_states.SHARE
+
+
+def test_both_accountings_are_said_side_by_side() -> None:
+    found = Accountings([_share(REQUEST, 0.169)], [_share(STEP, 0.41)], [], [_at_least(3.0)])
+    assert found.sentence() == (
+        "Decode takes most of a request's time in the one run with an interval: prefill is 16.9 % [15.2, 18.6] of "
+        "request-seconds. In b prefill is 17 % of request-seconds and 41 % of the engine's step time."
+    )
+    assert [e.id for e in found.headline()] == [REQUEST, STEP]
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "clients", "said"),
+    [
+        ([_at_least(3.0)], [], "Requests overlapped (on average at least 3 at once)"),
+        ([_at_least(0.4)], [], "Requests may have overlapped"),
+        ([], [], "Requests may have overlapped"),
+        ([_at_least(0.9)], [_counted(1.8)], "Requests may have overlapped"),
+        ([_at_least(0.9)], [_counted(1.0)], None),
+    ],
+)
+def test_request_seconds_alone_never_say_that_prefill_is_not_worth_it(
+    concurrency: list[Estimate], clients: list[Estimate], said: str | None
+) -> None:
+    sentence = Accountings([_share(REQUEST, 0.1)], [_share(STEP, None)], [], concurrency, clients).sentence()
+    assert ("does not say that a faster prefill would gain little" in sentence) == (said is not None)
+    assert said is None or said in sentence
+    assert "step time" not in sentence
+
+
+def test_step_time_alone_is_said_as_such() -> None:
+    found = Accountings([_share(REQUEST, None)], [_share(STEP, 0.41)], [], [])
+    assert found.sentence().endswith("In b prefill is 41 % of the engine's step time.")
+
+
+def test_a_lever_has_a_bound_only_where_requests_do_not_overlap() -> None:
+    request, wall = [_share(REQUEST, 0.2)], [_share(WALL, 0.5)]
+    [alone] = Accountings(request, [], wall, [_at_least(0.9)], [_counted(1.0)]).levers()
+    assert (alone.kind, alone.value) == ("bound", 1.25)
+    assert alone.qualifiers == {"boot": "b", "lever": "prefill"}
+    [range_] = Accountings(request, [], wall, [_at_least(2.0)]).levers()
+    assert range_.kind == "estimate"
+    assert range_.low == pytest.approx(1 / (1 - (0.18 + 0.5 * 0.82)))
+    assert range_.high == pytest.approx(1 / (1 - (0.22 + 0.5)))
+    assert range_.reason == "not a bound: requests overlap (mean concurrency 2.00)"
+    # A lower limit of one request at a time does not show that there were not two.
+    [unsure] = Accountings(request, [], [], [_at_least(0.4)]).levers()
+    assert (unsure.kind, unsure.reason) == ("estimate", "not a bound: requests overlap (concurrency unknown)")
+    [missing] = Accountings([_share(REQUEST, None)], [], wall, []).levers()
+    assert (missing.value, missing.reason) == (None, "not computable: nothing")
+    table = accountings.lever_table([alone, range_, unsure, missing])
+    assert table["what it is"].to_list()[0] == "a bound"
+    assert all(text.startswith("not ") for text in table["what it is"].to_list()[1:])
+
+
+def test_the_chart_says_which_accountings_there_are_and_which_are_missing() -> None:
+    rows = Accountings([_share(REQUEST, 0.2)], [_share(STEP, None)], [_share(WALL, 0.5)], []).rows()
+    texts = accountings.describe(rows)
+    assert texts["title"] == "Prefill in request-seconds, in wall clock: different questions, different answers"
+    assert texts["subtitle"].endswith("nothing recorded for step time")
+    table = accountings.table(rows)
+    assert table["value"].to_list() == [20.0, None, 50.0]
+    assert table["reason"].to_list()[1] == "not computable: nothing"
+    assert accountings.describe([])["title"] == "No accounting of prefill can be made"
+    assert accountings.table([]).height == 0
+
+
+def test_a_range_is_no_accounting() -> None:
+    span = no_interval(None, "1", "m", "r").named(step_time.RANGE, "f", boot="b")
+    assert Accountings([], [span], [], []).rows() == []
