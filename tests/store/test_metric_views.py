@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from analysis import paths
-from analysis.findings import facts_metrics
+from analysis.findings import facts_metrics, integrity, time_split
 from analysis.store.load import load
 
 Loaded = Callable[..., duckdb.DuckDBPyConnection]
@@ -271,6 +271,30 @@ def test_no_share_of_phases_that_end_on_different_pages(study: Loaded) -> None:
     assert (found["prefill_s"], found["decode_s"], found["prefill_share"]) == (20, 90, None)
 
 
+def test_why_a_figure_is_missing(study: Loaded) -> None:
+    nan = phases(prefill=10, decode=90, ttft=11, itl=100).replace(
+        "prefill_time_seconds_sum 10", "prefill_time_seconds_sum NaN"
+    )
+    half = "vllm:request_prefill_time_seconds_sum 5\nvllm:request_prefill_time_seconds_count 5\n"
+    spoilt = half.replace("sum 5", "sum -5") + "vllm:e2e_request_latency_seconds_sum 100\n"
+    connection = study(**{"nan/1.prom": nan, "half/1.prom": half, "spoilt/1.prom": spoilt})
+    shares = time_split.prefill_shares(connection, time_split.runs(connection))
+    assert {e.qualifiers["target"]: e.reason for e in shares} == {
+        "nan": "not computable: prefill_time is exported as NaN",
+        "half": "not computable: the pages do not export decode_time",
+        "spoilt": "not computable: prefill_time is left out because of the defect vllm-uptime-sized-sums; "
+        "decode_time is left out because of the defect vllm-uptime-sized-sums",
+    }
+
+
+def test_without_the_last_bucket_the_sums_are_left(study: Loaded) -> None:
+    page = "".join(line for line in SOUND.splitlines(keepends=True) if "+Inf" not in line)
+    connection = study(**{"a/1.prom": page})
+    [share] = time_split.prefill_shares(connection, time_split.runs(connection))
+    assert (share.value, share.low, share.high) == (5 / 55, None, None)
+    assert share.reason is not None and share.reason.startswith("part: the +Inf bucket is missing; rest: ")
+
+
 def histogram(name: str, buckets: list[float], total: float, count: float) -> str:
     bounds = ["0.3", "1.0", "+Inf"]
     lines = [f'vllm:{name}_bucket{{le="{le}"}} {value}\n' for le, value in zip(bounds, buckets, strict=True)]
@@ -304,6 +328,39 @@ def test_each_check_finds_its_violation(study: Loaded, check: str, pages: list[s
     assert rows.columns[:2] == ["scope", "detail"] and len(rows.fetchall()) == 1
 
 
+def families(*values: float) -> str:
+    names = ["prompt_tokens_total", "generation_tokens_total", "num_preemptions_total", "prefix_cache_hits_total"]
+    return "".join(f'vllm:{name}{{engine="0"}} {value}\n' for name, value in zip(names, values, strict=True))
+
+
+ONE_FELL, ALL_FELL = [families(9, 9, 9, 9), families(12, 4, 12, 12)], [families(9, 9, 9, 9), families(1, 4, 2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("pages", "falls_in_process", "lone_falls"),
+    [
+        ([tokens(10, 10, 1000), tokens(4, 4, 1000)], 1, 0),
+        ([tokens(10, 10, 1000), tokens(4, 4, 1000), tokens(2, 2, 1000)], 2, 0),
+        ([tokens(10, 10, 1000), tokens(4, 4, 1500)], 0, 0),
+        ([tokens(10, 10), tokens(4, 4)], 0, 0),
+        ([tokens(9, 9, 1000) + tokens(9, 9, engine="1"), tokens(4, 4, 1000) + tokens(12, 12, engine="1")], 0, 0),
+        (ONE_FELL, 0, 1),
+        (ALL_FELL, 0, 0),
+        ([families(9, 9, 9, 9), families(12, 4, 2, 12)], 0, 0),
+    ],
+    ids=["fell", "twice", "new process", "no process start", "one of two engines", "one fell", "all fell", "half fell"],
+)
+def test_falls_that_no_restart_explains(
+    study: Loaded, pages: list[str], falls_in_process: int, lone_falls: int
+) -> None:
+    connection = study(**{f"{n}.prom": page for n, page in enumerate(pages)})
+    found = integrity.violations(connection)
+    counts = [found.filter(check=f"metrics_{check}").height for check in ("fall_in_process", "lone_fall")]
+    assert counts == [falls_in_process, lone_falls]
+    # The run it touches is named, so that its share is not published.
+    assert set(integrity.broken_runs(connection)) == ({"."} if falls_in_process or lone_falls else set())
+
+
 @pytest.mark.parametrize("check", sorted(path.stem for path in paths.CHECKS.glob("metrics_*.sql")))
 def test_no_check_finds_anything_on_sound_pages(study: Loaded, check: str) -> None:
     connection = study(**{"1.prom": SOUND, "2.prom": SOUND.replace(" 4\n", " 4.0\n")})
@@ -316,3 +373,21 @@ def test_no_check_finds_anything_on_sound_pages(study: Loaded, check: str) -> No
 def test_the_first_line_is_the_grain(file: Path) -> None:
     first = file.read_text().splitlines()[0]
     assert first.startswith("-- one row per " if file.parent == paths.VIEWS else "-- ")
+
+
+@pytest.mark.parametrize(
+    ("content", "means"),
+    [
+        ("", "empty; "),
+        ("\n \r\n", "empty; "),
+        ("<html>\r\n<head><title>502 Bad Gateway</title></head></html>\n", "an HTML page (an error answer of a server"),
+        ("\ufeff\n<!DOCTYPE html>\n<html></html>\n", "an HTML page (an error answer of a server"),
+        ('{"detail":"Not Found"}', "JSON that begins like a server's error answer"),
+        ("shopping list\n", "no reader recognises its content"),
+    ],
+    ids=["empty", "blank", "html", "doctype", "json", "other"],
+)
+def test_a_file_that_is_no_page_is_named_for_what_it_is(study: Loaded, content: str, means: str) -> None:
+    connection = study(**{"metrics/1.prom": tokens(1, 1), "metrics/2.prom": content})
+    row = connection.sql("select status, message from files where file = 'metrics/2.prom'").fetchall()[0]
+    assert row[0] == "unrecognised" and row[1].startswith(means)

@@ -55,8 +55,8 @@ class Buckets:
         """Number of values above the last finite edge."""
         return round(float(self.counts[-1])) if len(self.counts) and np.isfinite(self.counts[-1]) else 0
 
-    def problem(self) -> str | None:
-        """Why the histogram contradicts itself or cannot be used, or None."""
+    def bucket_problem(self) -> str | None:
+        """Why the buckets cannot be used, whatever the sum is, or None."""
         if len(self.upper) < 2:
             return "no buckets"
         if np.isnan(self.upper).any() or (np.diff(self.upper) <= 0).any() or self.upper[0] <= 0:
@@ -67,6 +67,12 @@ class Buckets:
             return "bucket counts are missing or the edges changed"
         if (self.counts < 0).any():
             return "bucket counts decrease"
+        return None
+
+    def problem(self) -> str | None:
+        """Why the histogram contradicts itself or cannot be used, or None."""
+        if (why := self.bucket_problem()) is not None:
+            return why
         if not np.isfinite(self.total) or self.total < 0:
             return "the sum is missing or negative"
         low, high = _sum_range(self)

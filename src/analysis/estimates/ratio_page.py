@@ -1,5 +1,6 @@
 """Assumption: requests are independent and of one traffic mix. A share of sums from one page, or from a difference."""
 
+from dataclasses import replace
 from math import inf, isfinite, sqrt
 from typing import NamedTuple
 
@@ -40,8 +41,14 @@ def share_of_sums(
     `part` and `rest` are histograms over the same requests; `whole` is the histogram of part + rest of each request,
     which settles the correlation between the two: Var(Z) = (1-R) Var(part) + R Var(rest) - R(1-R) Var(whole) for
     Z = (1-R) part - R rest. `running` is the number of requests in flight at the page. Refuses (with the reason) what
-    contradicts itself, fewer than 8 requests, and a share of 0 or 1.
+    contradicts itself, fewer than 8 requests, and a share of 0 or 1. Buckets that are of no use (no +Inf bucket) leave
+    the share of the sums, without an interval.
     """
+    named = {name: of for name, of in (("part", part), ("rest", rest), ("whole", whole)) if of is not None}
+    if useless := [f"{name}: {why}" for name, of in named.items() if (why := of.bucket_problem()) is not None]:
+        value = share_from_sums_only(part.total, rest.total).value
+        refused = no_interval(value, "1", "ratio of sums", "; ".join(useless))
+        return PageShare(refused, refused, replace(refused, value=None))
     broken = _contradiction(part, rest, whole)
     if broken is not None:
         refused = no_interval(None, "1", "none", broken)

@@ -34,7 +34,8 @@ def share(connection: duckdb.DuckDBPyConnection, part: str, rest: str, run: str)
         return no_interval(None, "1", "none", f"not publishable: {why}")
     sums = found.total(part), found.total(rest)
     if sums[0] is None or sums[1] is None:
-        return not_computable("1", f"the pages of {run} do not export {part if sums[0] is None else rest}")
+        missing = [concept for concept, total in zip((part, rest), sums, strict=True) if total is None]
+        return not_computable("1", f"{run}: {found.why_missing(*missing)}")
     page = None
     if part in found.buckets and rest in found.buckets:
         whole = found.buckets.get("inference_time") if {part, rest} == {"prefill_time", "decode_time"} else None

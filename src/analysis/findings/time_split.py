@@ -23,6 +23,7 @@ from analysis.findings.frames import rows
 FINDING = "20-where-time-goes"
 SHARE = "time.prefill_share.request_seconds"
 BUSY = "select busy_s, wall_s from run_clock where run = $run union all select null, null limit 1"
+UNUSABLE = "select concept, why from run_unusable where run = $run"
 PHASES = {"prefill_time": "time.prefill_seconds", "decode_time": "time.decode_seconds"}
 SECONDS = {"queue_time": "time.queue_seconds", **PHASES}
 
@@ -31,7 +32,8 @@ SECONDS = {"queue_time": "time.queue_seconds", **PHASES}
 class Run:
     """What one boot did while it was scraped (or one target, when its boot is not known).
 
-    `totals` maps (concept, statistic, key) to the increase over the run; `buckets` maps a concept to its histogram.
+    `totals` maps (concept, statistic, key) to the increase over the run; `buckets` maps a concept to its histogram;
+    `unusable` says of a concept that the pages export why it is no number.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Run:
     totals: Mapping[tuple[str, str, str | None], float]
     buckets: Mapping[str, Buckets]
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
+    unusable: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def qualifiers(self) -> dict[str, str]:
@@ -53,6 +56,12 @@ class Run:
         """Seconds of a concept over the run: its histogram's sum, or its counter where the engine has no histogram."""
         in_histogram = self.total(concept)
         return self.total(concept, "value") if in_histogram is None else in_histogram
+
+    def why_missing(self, *concepts: str) -> str:
+        """Of concepts without a total: what the pages say of them, or that they do not export them."""
+        said = [f"{concept} {self.unusable[concept]}" for concept in concepts if concept in self.unusable]
+        silent = [concept for concept in concepts if concept not in self.unusable]
+        return "; ".join([*said, *([f"the pages do not export {' and '.join(silent)}"] if silent else [])])
 
 
 def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
@@ -72,7 +81,8 @@ def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
             )
             for concept, edges in of_run.filter(pl.col("statistic") == "bucket").group_by("concept")
         }
-        found.append(Run(name, of_run["boot"][0], totals, buckets, evidence.of_run(connection, name)))
+        unusable = dict(connection.sql(UNUSABLE, params={"run": name}).fetchall())
+        found.append(Run(name, of_run["boot"][0], totals, buckets, evidence.of_run(connection, name), unusable))
     return found
 
 
@@ -81,7 +91,7 @@ def phase_seconds(run: Run) -> list[Estimate]:
     found = []
     for concept, id in SECONDS.items():
         seconds, requests = run.seconds(concept), run.total(concept, "count")
-        estimate = not_computable("s", f"the pages do not export {concept}") if seconds is None else Estimate(
+        estimate = not_computable("s", run.why_missing(concept)) if seconds is None else Estimate(
             seconds, "s", "census", "increase of the counter over the run, restarts respected",
             n=None if requests is None else round(requests), n_of="requests", assumption="these requests only",
             reason="census: the sum over the finished requests of this run",
@@ -101,7 +111,7 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
     for run in runs:
         missing = [concept for concept in PHASES if run.seconds(concept) is None]
         if missing:
-            share = not_computable("1", f"the pages do not export {' and '.join(missing)}")
+            share = not_computable("1", run.why_missing(*missing))
         elif run.name in broken:
             share = no_interval(None, "1", "none", f"not publishable: {broken[run.name]}")
         elif not sum(run.seconds(concept) or 0 for concept in PHASES):

@@ -1,5 +1,6 @@
 """Which reader takes a file: asked in this order, by content, never by place."""
 
+import re
 from importlib import import_module
 from typing import Protocol
 
@@ -26,6 +27,9 @@ ORDER = (
 
 LONG_HEAD_BYTES = 4 << 20
 """An engine's output may follow that of an installer, and fill more than the beginning of the file."""
+
+_HTML = re.compile(r"\s*<(!doctype\s+html|html)\b", re.I)
+_JSON_ERROR = re.compile(r'\s*\{\s*"(detail|error)"\s*:')
 
 
 class Reader(Protocol):
@@ -56,3 +60,17 @@ def reader_of(file: SourceFile) -> Reader | None:
         if file.size <= HEAD_BYTES:
             break
     return None
+
+
+def why_not_recognised(file: SourceFile) -> str:
+    """One sentence on a file that no reader takes: what it is instead, where its beginning tells, and what to do."""
+    head = file.head()
+    if not head.strip("\ufeff\0 \t\r\n"):
+        return "empty; fetch or copy it again"
+    if _HTML.match(head.lstrip("\ufeff")):
+        if file.path.lower().endswith((".html", ".htm")):
+            return "an HTML page; no HTML is read"
+        return "an HTML page (an error answer of a server or proxy?), not metrics; fetch /metrics again"
+    if _JSON_ERROR.match(head.lstrip("\ufeff")):
+        return "JSON that begins like a server's error answer; fetch it again, or see docs/formats for what is read"
+    return "no reader recognises its content; see docs/formats for what is read"

@@ -13,7 +13,7 @@ import polars as pl
 from analysis import paths
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.reading import Reading
-from analysis.sources.registry import reader_of
+from analysis.sources.registry import reader_of, why_not_recognised
 from analysis.sources.request_times import drop_impossible
 from analysis.store import concepts, fingerprint
 
@@ -116,7 +116,7 @@ class _Loader:
                 return
             reader = reader_of(file)
             if reader is None:
-                why = "no reader recognises its content; see docs/formats for what is read"
+                why = why_not_recognised(file)
                 self._insert("files", [{**row, "kind": "other", "status": "unrecognised", "message": why}])
                 return
             reading = reader.read(file)

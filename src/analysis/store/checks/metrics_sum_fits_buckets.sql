@@ -13,7 +13,8 @@ bounds as (
     select
         target, life, engine, concept, engine_label, model, key,
         sum(observations * lower_le) as least,
-        case when bool_and(observations = 0 or le < 'inf'::double) then sum(observations * le) filter (where observations <> 0) end as most
+        -- Without an open bucket there may be any number of observations above the last one.
+        case when max(le) = 'inf'::double and bool_and(observations = 0 or le < 'inf'::double) then sum(observations * le) filter (where observations <> 0) end as most
     from increments group by all
 )
 
