@@ -16,6 +16,12 @@ INFO 11-29 13:04:19 [core.py:77] Initializing a V1 LLM engine (v0.11.0) with con
 INFO:     Application startup complete.
 """
 DECLARED = """\
+title = "t"
+name = "n"
+
+
+
+
 [[boots]]
 id = "a1"
 arm = "A"
@@ -49,10 +55,10 @@ def test_each_kind_is_listed_once(tmp_path: Path) -> None:
         (study / "boots" / f"{boot}.log").write_text(LOG.format(version=version))
     (study / "study.toml").write_text(DECLARED)
     assert found(study, tmp_path / "s.duckdb") == [
-        ("a boot is declared in several arms", "a1 (study.toml:1, study.toml:9)", "A, B", "taken: A"),
-        ("a declared boot has no log", "ghost (study.toml:6)", "Z", None),
+        ("a boot is declared in several arms", "a1 (study.toml:7, study.toml:15)", "A, B", "taken: A"),
+        ("a declared boot has no log", "ghost (study.toml:12)", "Z", None),
         ("a log names several versions of its engine", "a2 (boots/a2.log:1, 4)", None, "0.11.0, 0.12.0"),
-        ("max_model_len differs from the log's", "a1 (study.toml:4)", "99999", "8192"),
+        ("max_model_len differs from the log's", "a1 (study.toml:10)", "99999", "8192"),
     ]
 
 

@@ -32,7 +32,7 @@ where boot not in (select boot from boots)
 union all
 select
     'a boot is declared in several arms',
-    d.boot || ' (' || string_agg(distinct d.file || coalesce(':' || d.line, ''), ', ' order by d.file || coalesce(':' || d.line, '')) || ')',
+    d.boot || ' (' || string_agg(d.file || coalesce(':' || d.line, ''), ', ' order by d.file, d.line) || ')',
     string_agg(distinct d.arm, ', ' order by d.arm),
     'taken: ' || coalesce(any_value(declared.arm), 'none')
 from declared_boots as d
@@ -52,7 +52,7 @@ union all
 -- llama.cpp prints a build number beside its version: two names of one thing, and `build` is not compared
 select
     'a log names several versions of its engine',
-    boot || ' (' || any_value(file) || ':' || string_agg(distinct line::varchar, ', ' order by line::varchar) || ')',
+    boot || ' (' || any_value(file) || ':' || array_to_string(list_sort(list(distinct line)), ', ') || ')',
     null,
     string_agg(distinct text, ', ' order by text)
 from boot_facts
