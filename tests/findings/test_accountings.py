@@ -30,7 +30,8 @@ def test_both_accountings_are_said_side_by_side() -> None:
     found = Accountings([_share(REQUEST, 0.169)], [_share(STEP, 0.41)], [], [_at_least(3.0)])
     assert found.sentence() == (
         "Decode takes most of a request's time in the one run with an interval: prefill is 16.9 % [15.2, 18.6] of "
-        "request-seconds. In b prefill is 17 % of request-seconds and 41 % of the engine's step time."
+        "prefill and decode request-seconds. In b prefill is 17 % of request-seconds "
+        "and 41 % of the engine's step time."
     )
     assert [e.id for e in found.headline()] == [REQUEST, STEP]
 
