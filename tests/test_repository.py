@@ -122,18 +122,12 @@ def test_notebooks_are_thin_clean_and_parameterized(file: Path) -> None:
 
 
 def test_tracked_text_speaks_of_the_project_alone() -> None:
-    wrong = []
-    for folder in ("src", "notebooks", "docs", "tests", "data", ".ci"):
-        for file in (paths.ROOT / folder).rglob("*"):
-            if (
-                file.is_file()
-                and file.suffix in {".py", ".md", ".sql", ".toml", ".ipynb", ".jsonl", ".log", ".json"}
-                and file != Path(__file__)
-            ):
-                text = file.read_text(errors="replace")
-                wrong += [
-                    str(file)
-                    for word in ("/work/" + "main", "/work/" + "shared", "/root" + "/.", "/tmp/" + "wt")
-                    if word in text
-                ]
-    assert wrong == []
+    """No path of a machine that it was made on."""
+    kinds = {".py", ".md", ".sql", ".toml", ".ipynb", ".jsonl", ".log", ".json"}
+    machine = re.compile(r"/(work|root)/\w")
+    files = [
+        p for folder in ("src", "notebooks", "docs", "tests", "data", ".ci") for p in (paths.ROOT / folder).rglob("*")
+    ]
+    read = [p for p in files if p.is_file() and p.suffix in kinds]
+    assert len(read) > 200
+    assert [str(p) for p in read if machine.search(p.read_text(errors="replace"))] == []
