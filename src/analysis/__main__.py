@@ -1,34 +1,33 @@
-"""The command line: `python -m analysis report DATA`, `python -m analysis facts DIR`."""
+"""The command line: `python -m analysis report DATA`; each command is a module of analysis/commands/."""
 
 import argparse
-import json
 import os
 import sys
-import tempfile
-from pathlib import Path
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 
 import duckdb
 
-from analysis.findings.facts import facts
-from analysis.paths import NoSuchStudyError, find
+from analysis import commands
+from analysis.paths import NoSuchStudyError
 from analysis.report.errors import ReportError
-from analysis.store.load import NothingToReadError, StoreError, load
+from analysis.store.load import NothingToReadError, StoreError
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: exit status 0 when it did what it says, 1 when its input does not allow it, 130 on Ctrl-C."""
+    given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m analysis", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    report = commands.add_parser(
-        "report", help="read a study and render its report; prints the path of the report last"
-    )
-    report.add_argument("data", help="a folder, or the name of one below data/")
-    report.add_argument("--out", type=Path, help="where the report goes (default: reports/<study>/)")
-    read = commands.add_parser("facts", help="print as JSON what was read from a study directory")
-    read.add_argument("data", help="a folder, or the name of one below data/")
-    options = parser.parse_args(arguments)
+    choices = parser.add_subparsers(dest="command", required=True)
+    for name in sorted(module.name for module in iter_modules(commands.__path__)):
+        command = _command(name)
+        its = choices.add_parser(name.replace("_", "-"), help=_help(command))
+        command.arguments(its)
+        its.set_defaults(run=command.run)
+    options = parser.parse_args(given)
     try:
-        return _report(options.data, options.out) if options.command == "report" else _facts(options.data)
+        return int(options.run(options))
     except (NoSuchStudyError, NothingToReadError, ReportError, StoreError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -43,27 +42,21 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
+def _command(name: str) -> ModuleType:
+    return import_module(f"{commands.__name__}.{name}")
+
+
+def _help(command: ModuleType) -> str:
+    """The first line of the command's docstring, as it reads in a list."""
+    line = (command.__doc__ or "").splitlines()[0].removesuffix(".")
+    return line[:1].lower() + line[1:]
+
+
 def _sentence(error: Exception) -> str:
     """What the file system or the database could not do, and what to do about it."""
     why = getattr(error, "strerror", None) or str(error).splitlines()[0]
     place = getattr(error, "filename", None) or "the store"
     return f"{place}: {why}; nothing was changed. Free space or give another place with OUT=..., then run it again."
-
-
-def _facts(data: str) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        database = Path(folder) / "facts.duckdb"
-        load(find(data), database)
-        with duckdb.connect(str(database), read_only=True) as connection:
-            print(json.dumps(facts(connection), allow_nan=False, indent=1))
-    return 0
-
-
-def _report(data: str, out: Path | None) -> int:
-    from analysis.report.study_report import make  # papermill and nbconvert take a second to import
-
-    print(make(data, out))
-    return 0
 
 
 if __name__ == "__main__":

@@ -78,13 +78,25 @@ class Study:
                 self.estimates.append(estimate)
         self._write_results()
 
-    def answer(self, finding: str, sentence: str, *estimates: Estimate, supporting: bool = False) -> Answer:
+    def answer(
+        self,
+        finding: str,
+        sentence: str,
+        *estimates: Estimate,
+        next_step: str = "",
+        unless: str = "",
+        supporting: bool = False,
+    ) -> Answer:
         """State an answer: shown here first, put on the front page as a takeaway with the figures it rests on.
 
+        `next_step` says what to do about it, `unless` what would change the answer: both computed, as the sentence is.
         One that is `supporting` (what the data are, not what they say) comes after the others there.
-        """
+        """  # fmt: skip
         rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in estimates]
-        row = {"finding": finding, "sentence": sentence, "estimates": rests_on, "supporting": supporting}
+        row = {
+            "finding": finding, "sentence": sentence, "estimates": rests_on, "next_step": next_step, "unless": unless,
+            "supporting": supporting,
+        }  # fmt: skip
         self.takeaways = [*(t for t in self.takeaways if t != row), row]
         self.record(*estimates)
         return answer(sentence, *estimates)

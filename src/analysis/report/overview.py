@@ -31,6 +31,8 @@ class Takeaway:
     sentence: str
     numbers: tuple[Number, ...] = ()
     cautions: tuple[Caution, ...] = ()
+    next_step: str = ""
+    unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
             raise ReportError(f"a takeaway of {row['page']} rests on {unknown[0]}, which no notebook recorded")
         numbers = [_number(by_key[k], results.page_of[k], bodies) for k in named]
         warned = tuple(cautions([by_key[k] for k in named]))
-        takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned))
+        then = (row.get("next_step", ""), row.get("unless", ""))
+        takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned, *then))
     provenance = facts(results.json["generated_from"])
     return ReportIndex(results.json["study"], tuple(takeaways), _missing(by_key.values()), provenance, results.redacted)
 

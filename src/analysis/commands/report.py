@@ -1,0 +1,18 @@
+"""Read a study and render its report; the path of the report is printed last."""
+
+import argparse
+from pathlib import Path
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """DATA and --out."""
+    parser.add_argument("data", help="a folder, or the name of one below data/")
+    parser.add_argument("--out", type=Path, help="where the report goes (default: reports/<study>/)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the report."""
+    from analysis.report.study_report import make  # papermill and nbconvert take a second to import
+
+    print(make(options.data, options.out))
+    return 0
