@@ -6,19 +6,28 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT
+export DATA OUT NAME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report claims notebook reconstruct facts lab test coverage fuzz lint lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  studies:       $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
 
 report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path)
 	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"}
+
+claims: $(READY)  ## check what was published about a study: make claims DATA=cluster-a/ (exit 1 when a verdict changed, 2 when it cannot be checked)
+	@$(PY) -m analysis claims "$${DATA:-}"
+
+notebook: $(READY)  ## start a notebook of your own: make notebook NAME=55-my-question
+	@$(PY) -m analysis notebook "$${NAME:-}"
+
+reconstruct: $(READY)  ## write the files of data/cluster-a again from the table in its study.toml
+	@$(PY) -m analysis reconstruct
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"

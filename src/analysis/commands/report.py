@@ -1,4 +1,4 @@
-"""Read a study and render its report; the path of the report is printed last."""
+"""Read a study and render its report; what the data say and the path of the report are printed last."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the report."""
-    from analysis.report.study_report import make  # papermill and nbconvert take a second to import
+    from analysis.report.study_report import make, takeaways  # papermill and nbconvert take a second to import
 
-    print(make(options.data, options.out))
+    index = make(options.data, options.out)
+    print(takeaways(index))
+    print(index)
     return 0

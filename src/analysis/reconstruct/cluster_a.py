@@ -78,8 +78,9 @@ def _page(
     prompts = [r.prompt_tokens for r in done]
     lengths = pages.length_edges(figures.count("max_model_len"))
     # The counters of finish reasons run ahead of the histograms on the last page: what was published does not say why.
-    of_length, of_all = figures.count("finished_length"), figures.count("finished_length") + figures.count(
-        "finished_stop"
+    of_length, of_all = (
+        figures.count("finished_length"),
+        figures.count("finished_length") + figures.count("finished_stop"),
     )
     finished = of_all if is_last else len(done)
     by_length = round(finished * of_length / of_all)

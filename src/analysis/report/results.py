@@ -11,6 +11,7 @@ from typing import Any
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.redact import redact
 from analysis.report.errors import ReportError
+from analysis.report.takeaways import ordered
 
 Json = dict[str, Any]
 _KEPT = {"id", "unit", "kind", "finding", "page"}  # our own words: never redacted
@@ -54,6 +55,8 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
         "claims": _unique(rows["claims"], lambda claim: str(claim["id"]), kinds),
         "takeaways": [_redacted({**row, "page": page}, kinds) for page, row in rows["takeaways"]],
     }
+    by_key = {key(row): estimate_from_json(row) for row in merged["estimates"]}
+    merged["takeaways"] = ordered(merged["takeaways"], by_key, key)
     # By the keys that results.json has: a qualifier may have been redacted.
     page_of = {key(_redacted(row, Counter())): page for page, row in reversed(rows["estimates"])}
     return Results(merged, page_of, dict(sorted(kinds.items())))

@@ -30,12 +30,13 @@ def build(
     notebooks: Sequence[Path],
     progress: Progress,
     generated_from: Mapping[str, Any] | None = None,
+    banner: str = "",
 ) -> Path:
     """Make the report of a study in the folder `out` and return the path of its index.html.
 
     Each notebook runs with the parameters data (the study directory) and out (the folder that becomes the report), and
     may leave `<out>/results/<notebook>.json`. `generated_from` is a tree of plain values, shown on the first page and
-    kept in results.json. Whatever fails or interrupts, SIGTERM too, the report that was there stays as it was; raises
+    kept in results.json; `banner` stands on top of every page. Whatever fails or interrupts, SIGTERM too, the report that was there stays as it was; raises
     ReportError with one sentence then.
     """
     data, out = data.resolve(), out.absolute()
@@ -45,7 +46,7 @@ def build(
             work = partial / ".work"
             work.mkdir()
             executed = _run_all(notebooks, work, data, partial, progress)
-            _write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {})
+            _write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {}, banner)
             shutil.rmtree(work)
             shutil.rmtree(partial / "results", ignore_errors=True)
         progress.advance("pages written")
@@ -54,12 +55,12 @@ def build(
     return out / "index.html"
 
 
-def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any]) -> None:
+def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any], banner: str) -> None:
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")
     for page in pages:
-        (folder / f"{page.stem}.html").write_text(render(page, pages, study), encoding="utf-8")
-    (folder / "index.html").write_text(render_index(index_of(results, pages), pages), encoding="utf-8")
+        (folder / f"{page.stem}.html").write_text(render(page, pages, study, banner), encoding="utf-8")
+    (folder / "index.html").write_text(render_index(index_of(results, pages), pages, banner), encoding="utf-8")
 
 
 def _run_all(notebooks: Sequence[Path], work: Path, data: Path, out: Path, progress: Progress) -> list[Path]:
