@@ -1,4 +1,4 @@
-"""data/cluster-a: the files are those of its table, carry the published figures, and no assumed number decides anything."""
+"""data/cluster-a: its files are those of its table and carry the published figures; no assumption decides anything."""
 
 import random
 import shutil

@@ -1,7 +1,7 @@
 """The analyst's handle on one study: `Study("vllm-cpu").sql("select * from boots")`."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from analysis.report.figure import Figure, figure
 from analysis.report.table import Table, table
 from analysis.store import fingerprint
 from analysis.store.load import Progress, load
-
 
 REBUILT = "From reconstructed files: intervals may rest on assumed figures"
 
@@ -73,6 +72,10 @@ class Study:
     def compare(self, a: str, b: str, measure: str) -> Estimate:
         """Arm a over arm b with a verdict against the declared margin, boots as units; `picked` says which test."""
         return ask.compare(self.connection, a, b, measure)
+
+    def known(self, estimates: Iterable[Estimate]) -> list[Estimate]:
+        """Those whose value rests on nothing that was assumed: what a sentence may be made of."""
+        return [e for e in estimates if (self.assumptions.of(e) or ("",))[0] != "values"]
 
     def record(self, *estimates: Estimate) -> None:
         """Put figures into results.json; each needs the id that docs/results.md gives it. One figure is kept once."""

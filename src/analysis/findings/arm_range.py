@@ -28,11 +28,11 @@ def ranges(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
     means = [sum(of_arm) / len(of_arm) for of_arm in values.values()]
     verdict = _verdict(list(values.values()), ask.declared_margin(connection))
     single = sum(len(of_arm) == 1 for of_arm in values.values())
+    notes = (f"{single} of {len(values)} arms have one run: how runs scatter was not measured",) if single else ()
     return [
         Estimate(
             max(means) / min(means) - 1, "1", "census", "largest over smallest arm, less one", n=len(values),
-            n_of="arms", reason="census: these runs only", verdict=verdict,
-            warnings=(f"{single} of {len(values)} arms have one run: how runs scatter was not measured",) if single else (),
+            n_of="arms", reason="census: these runs only", verdict=verdict, warnings=notes,
             evidence=tuple(Evidence(file) for file in files),
         ).named(RANGE, FINDING, measure=MEASURE)
     ]  # fmt: skip

@@ -55,7 +55,7 @@ class Assumptions:
 
 
 def matches(pattern: str, estimate: Estimate) -> bool:
-    """Whether "id key=value ..." names this estimate; the id may hold *, and qualifiers that are not named may be any."""
+    """Whether "id key=value ..." names this estimate; the id may hold *, qualifiers not named are free."""
     id, *named = pattern.split()
     pairs = (part.partition("=") for part in named)
     return fnmatchcase(estimate.id, id) and all(estimate.qualifiers.get(key) == value for key, _, value in pairs)

@@ -1,4 +1,4 @@
-"""The ledger: each claim of published.toml against the estimate that it names, with a verdict and one sentence of why."""
+"""The ledger: each claim of published.toml against the estimate that it names: a verdict, and one sentence of why."""
 
 import json
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ WORDS = {REPRODUCED: "reproduced", DIFFERS: "differs", NOT_COMPUTABLE: "not comp
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim with what became of it; `estimate` is what it was held against, None where the study has no such figure."""
+    """A claim with what became of it; `estimate` is what it was held against, None where there is no such figure."""
 
     claim: Mapping[str, Any]
     verdict: Verdict
@@ -131,17 +131,13 @@ def _over(a: Estimate, b: Estimate) -> Estimate:
 
 
 def table(judged: list[Judged]) -> pl.DataFrame:
-    """One row a claim: what was published, what the data say, the verdict, and why."""
+    """One row a claim: what was published, the verdict, and what the data say."""
     rows = [
-        {
-            "claim": j.claim["claim"], "what was published": j.claim["text"],
-            "published": _published(j), "the data say": "nothing" if j.estimate is None else show(j.estimate),
-            "verdict": WORDS[j.verdict.verdict], "why": j.why,
-        }
+        (j.claim["claim"], j.claim["text"], _published(j), WORDS[j.verdict.verdict], j.why[:1].upper() + j.why[1:])
         for j in judged
-    ]  # fmt: skip
-    names = ("claim", "what was published", "published", "the data say", "verdict", "why")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
+    ]
+    names = ("claim", "what was published", "figure", "verdict", "why")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
 def _published(j: Judged) -> str:

@@ -1,4 +1,4 @@
-"""What the data of a study contradict in themselves: counts of one thing that differ, boots that cannot all be right."""
+"""What the data contradict in themselves: counts of one thing that differ, boots that cannot all be right."""
 
 from dataclasses import dataclass
 
@@ -31,8 +31,8 @@ def found(connection: duckdb.DuckDBPyConnection) -> list[Disagreement]:
 def _boots(e: Estimate) -> Disagreement:
     arm = e.qualifiers["arm"]
     return Disagreement(
-        f"{e.n} boots of one setting (arm {arm}) disagree by {show(e)} on what a longest request takes: the memory that "
-        "they print is not what sized their pools, so no figure in bytes per token holds.",
+        f"{e.n} boots of one setting (arm {arm}) disagree by {show(e)} on what a longest request takes: the memory "
+        "that they print is not what sized their pools, so no figure in bytes per token holds.",
         e,
         f"Compare the pools of arm {arm} in requests that fit, and save the whole logs of a further boot of it.",
         "the boots differ in a setting that their logs do not print.",

@@ -19,7 +19,7 @@ ROUNDING_BYTES = 0.005 * GIB
 
 
 def costs(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """kv.cost_per_batch_token and, halfway between the levels, kv.predicted_available, of each length with two levels."""
+    """kv.cost_per_batch_token and, halfway between levels, kv.predicted_available, of each length with two levels."""
     table = boots_of(connection).drop_nulls(["available_kv_bytes", "max_num_batched_tokens", "max_model_len_tokens"])
     found: list[Estimate] = []
     for (length,), boots in table.group_by("max_model_len_tokens", maintain_order=True):

@@ -11,6 +11,9 @@ from analysis.findings.token_pool import AGREEMENT, GIB, boots
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
+ENOUGH = 4
+"""Boots of one setting from which on their scatter is known well enough to act on (docs/methods.md)."""
+UNLESS = "the setting, the engine's version or what else runs on the machine changes: that is another population."
 ROUNDING_GIB = 0.005
 """Logs print GiB with two decimals."""
 
@@ -37,6 +40,24 @@ def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
     reaches = {e.qualifiers["arm"]: _reach(e.value or 0, e.low or 0, e.high or 0) for e in known}
     arm, reach = max(reaches.items(), key=lambda item: item[1])
     return f"{seen}; where the next boot of an arm lies is known to ±{ceil(100 * reach)} % at the worst (arm {arm})."
+
+
+def advice(predictions: list[Estimate]) -> dict[str, str]:
+    """What to do about the answer and what would change it, as the arguments of an answer."""
+    boots = {e.qualifiers["arm"]: e.n or 0 for e in predictions if e.id == "pool.next_boot" and _of_tokens(e)}
+    few = {arm: n for arm, n in boots.items() if 0 < n < ENOUGH}
+    if not few:
+        return {
+            "next_step": "" if boots else "Save what each boot of the engine prints.",
+            "unless": UNLESS if boots else "",
+        }
+    arm, n = min(few.items(), key=lambda item: (-item[1], item[0]))
+    more = f"Boot arm {arm} {ENOUGH - n} more times: {ENOUGH} boots limit the next one, fewer hardly do."
+    return {"next_step": more, "unless": UNLESS}
+
+
+def _of_tokens(e: Estimate) -> bool:
+    return e.qualifiers["measure"] == "tokens"
 
 
 def _reach(value: float, low: float, high: float) -> float:

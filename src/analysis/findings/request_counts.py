@@ -1,4 +1,4 @@
-"""Counts of requests and prompt tokens that should agree, and the rate at which the longest prompt was worked through."""
+"""Counts of requests and prompt tokens that should agree, and the rate of the longest prompt."""
 
 import duckdb
 
@@ -23,7 +23,7 @@ order by place
 
 
 def counts(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """time.requests, finish.unmatched and cache.computed_share of each run; rate.prefill.longest_prompt of each trace."""
+    """time.requests, finish.unmatched, cache.computed_share of runs; rate.prefill.longest_prompt of traces."""
     return [e for run in runs(connection) for e in _of_run(run)] + _longest(connection)
 
 

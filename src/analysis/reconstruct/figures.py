@@ -55,7 +55,7 @@ class Figures:
 
 
 def read(study: Path) -> Figures:
-    """The figures of the study.toml in a folder. Raises FiguresError with one sentence for a table that is not whole."""
+    """The figures of the study.toml in a folder. Raises FiguresError with one sentence for a broken table."""
     try:
         rows = tomllib.loads((study / "study.toml").read_text(encoding="utf-8")).get("figure", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -62,7 +62,10 @@ def convert(notebook: Path) -> Page:
 
 
 def render(page: Page, pages: Sequence[Page], study: str, banner: str = "") -> str:
-    """The whole HTML of a page, with its place among the pages and `banner` on top. Raises ReportError if it would fetch anything."""
+    """The whole HTML of a page, with its place among the pages and `banner` on top.
+
+    Raises ReportError if it would fetch anything.
+    """
     at = pages.index(page)
     return fill(
         "notebook.html.j2", page.stem,

@@ -48,7 +48,7 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
         for name, found in rows.items():
             found += [(page, row) for row in part.get(name, [])]
     kinds: Counter[str] = Counter()
-    merged = {
+    merged: Json = {
         "study": study,
         "generated_from": dict(generated_from),
         "estimates": _unique(rows["estimates"], key, kinds),

@@ -36,8 +36,8 @@ def build(
 
     Each notebook runs with the parameters data (the study directory) and out (the folder that becomes the report), and
     may leave `<out>/results/<notebook>.json`. `generated_from` is a tree of plain values, shown on the first page and
-    kept in results.json; `banner` stands on top of every page. Whatever fails or interrupts, SIGTERM too, the report that was there stays as it was; raises
-    ReportError with one sentence then.
+    kept in results.json; `banner` stands on top of every page. Whatever fails or interrupts, SIGTERM too, the report
+    that was there stays as it was; raises ReportError with one sentence then.
     """
     data, out = data.resolve(), out.absolute()
     progress.start(len(notebooks) + 1, f"report {study_name}")

@@ -46,7 +46,7 @@ def _claim(claim: Any, index: int, line: int, seen: set[str], reading: Reading) 
         keep_unparsed(reading, line, f"{what}: not a table", claim)
         return
     fields = Fields(claim, what, line, reading)
-    row = {
+    row: dict[str, Any] = {
         key: fields.text(key) for key in ("text", "printed", "unit", "estimate", "over", "relation", "stands", "note")
     }
     row |= {key: fields.number(key) for key in ("published", "rounding", "excludes")}
