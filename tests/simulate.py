@@ -59,9 +59,9 @@ class Truth:
         found = {}
         for n, memory in enumerate(gib.round(2), start=1):
             if n <= self.boots:
-                found[f"b{n}"] = Boot(LENGTH, BATCH, float(memory), round(float(memory) * per_gib))
+                found[f"b{n}"] = Boot(LENGTH, BATCH, float(memory), round(float(memory) * per_gib), day=f"08-{n:02d}")
             else:
-                found[f"b{n}"] = Boot(LENGTH, BATCH, 0.5, None, 1.3, LENGTH // 3)
+                found[f"b{n}"] = Boot(LENGTH, BATCH, 0.5, None, 1.3, LENGTH // 3, day=f"08-{n:02d}")
         return found
 
     def _pages(self, dice: np.random.Generator) -> dict[str, str]:
@@ -93,7 +93,9 @@ class Truth:
 
     def _trace(self, dice: np.random.Generator) -> str:
         lines, at = [], STARTED_S
-        for n, (x, y) in enumerate(zip(self._times(dice, self.prefill_s), self._times(dice, self.decode_s))):
+        for n, (x, y) in enumerate(
+            zip(self._times(dice, self.prefill_s), self._times(dice, self.decode_s), strict=True)
+        ):
             if n < self.traced:
                 row = {"request_id": f"r{n}", "sent_at": at, "first_token_at": at + x, "finished_at": at + x + y,
                        "prompt_tokens": 1000, "output_tokens": 10, "status": "ok"}  # fmt: skip

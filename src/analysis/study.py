@@ -1,6 +1,7 @@
 """The analyst's handle on one study: `Study("vllm-cpu").sql("select * from boots")`."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from analysis.findings import ask
 from analysis.findings.assumed import assumptions, reconstruction
 from analysis.report.answer import Answer, answer
 from analysis.report.figure import Figure, figure
+from analysis.report.names import PAGE
 from analysis.report.table import Table, table
 from analysis.store import fingerprint
 from analysis.store.load import Progress, load
@@ -136,9 +138,8 @@ class Study:
         results: Mapping[str, Any] = {
             "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": self.claims,
         }  # fmt: skip
-        findings = [e.finding for e in self.estimates] + [t["finding"] for t in self.takeaways]
-        if not findings:  # nothing recorded yet: a run without pages has no shares
-            return
-        file = self.out / "results" / f"{findings[0]}.json"
+        # A page may show figures that another page found; alone, a notebook is known by what it records.
+        names = [os.environ.get(PAGE), *(t["finding"] for t in self.takeaways), *(e.finding for e in self.estimates)]
+        file = self.out / "results" / f"{next(filter(None, names))}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(results, allow_nan=False, indent=1), encoding="utf-8")

@@ -52,7 +52,8 @@ def advice(predictions: list[Estimate]) -> dict[str, str]:
             "unless": UNLESS if boots else "",
         }
     arm, n = min(few.items(), key=lambda item: (-item[1], item[0]))
-    more = f"Boot arm {arm} {ENOUGH - n} more times: {ENOUGH} boots limit the next one, fewer hardly do."
+    times = "time" if ENOUGH - n == 1 else "times"
+    more = f"Boot arm {arm} {ENOUGH - n} more {times}: {ENOUGH} boots limit the next one, fewer hardly do."
     return {"next_step": more, "unless": UNLESS}
 
 

@@ -55,8 +55,7 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
         "claims": _unique(rows["claims"], lambda claim: str(claim["id"]), kinds),
         "takeaways": [_redacted({**row, "page": page}, kinds) for page, row in rows["takeaways"]],
     }
-    by_key = {key(row): estimate_from_json(row) for row in merged["estimates"]}
-    merged["takeaways"] = ordered(merged["takeaways"], by_key, key)
+    merged["takeaways"] = ordered(merged["takeaways"], {key(row): row for row in merged["estimates"]}, key)
     # By the keys that results.json has: a qualifier may have been redacted.
     page_of = {key(_redacted(row, Counter())): page for page, row in reversed(rows["estimates"])}
     return Results(merged, page_of, dict(sorted(kinds.items())))
