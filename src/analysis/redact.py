@@ -7,6 +7,7 @@ Figures stay: versions, token counts, times, settings such as max_tokens.
 
 import hashlib
 import ipaddress
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,6 +16,8 @@ from typing import Any
 
 Replace = Callable[[re.Match[str]], str]
 
+SWITCH, OFF = "ANALYSIS_REDACT", "off"
+"""The variable that turns redaction off, for notebooks' kernels too; only --no-redact sets it."""
 # Values that say nothing: a setting that is off, an address that every machine has, a site that everyone knows.
 _EMPTY = {"none", "null", "true", "false", "auto", "", "''", '""', "[]", "{}", "***", "...", "<redacted>"}
 _COMMON_HOSTS = {"localhost", "0.0.0.0", "127.0.0.1", "::1", "::", "huggingface.co", "github.com", "docs.vllm.ai"}
@@ -53,13 +56,21 @@ class Redacted:
     kinds: Mapping[str, int] = field(default_factory=dict)
 
 
+def is_off() -> bool:
+    """Whether the author asked for texts as they are (`--no-redact`); then every page says so."""
+    return os.environ.get(SWITCH) == OFF
+
+
 def redact(text: str) -> Redacted:
     """Take out secrets, e-mail and network addresses, host names, user and absolute paths, and long identifiers.
 
     What is taken out leaves its kind in brackets, such as [secret]; a path keeps its last part. What may be a name (an
     address, host, user, path, identifier) leaves a pseudonym with it, as in [ip 3f2a]: the same for the same value,
-    everywhere and always. It tells two apart; it does not hide a value that somebody can guess. Idempotent.
+    everywhere and always. It tells two apart; it does not hide a value that somebody can guess. Idempotent. Where
+    redaction is off the text stays as it is.
     """
+    if is_off():
+        return Redacted(text)
     kinds: Counter[str] = Counter()
     for _ in range(_ROUNDS):
         before, text = text, _pass(text, kinds)

@@ -24,8 +24,14 @@ VEGA_LITE = "6.4"
 SCRIPTS = Path(__file__).parent / "assets"
 FIGURES = "figures.js"
 """Names in assets/ of a report."""
+FORMATS = {
+    float: {"type": "quantitative", "format": ",.4~g"},
+    int: {"type": "quantitative", "format": ",d"},
+}
+"""How a tooltip shows numbers: four significant digits; the table under the figure has them as computed."""
 _HELPERS = {"bar", "text", "_within"}
 """Columns that charts make for themselves: where a mark stands, what it is labelled with."""
+_ELSEWHERE = {"title", "description", "$schema", "usermeta"}
 Spec = dict[str, Any]
 
 
@@ -34,7 +40,7 @@ def interactive(spec: Spec) -> Spec:
 
     The title is left out: it is in the page's text. Zoom needs the Shift key, so that a page still scrolls.
     """
-    live = copy.deepcopy({key: value for key, value in spec.items() if key not in ("title", "description")})
+    live = _renamed(copy.deepcopy({key: value for key, value in spec.items() if key not in _ELSEWHERE}))
     units = list(_units(live))
     columns = _columns(live)
     for unit in units:
@@ -64,6 +70,26 @@ def bundle() -> str:
     return kept.read_text(encoding="utf-8")
 
 
+def _renamed(spec: Spec) -> Spec:
+    """The specification with its data sets named by number; Altair names them by a digest."""
+    names = {old: f"rows{at}" for at, old in enumerate(spec.get("datasets", {}))}
+    spec["datasets"] = {names[old]: rows for old, rows in spec.get("datasets", {}).items()}
+
+    def rename(part: Any) -> None:
+        if isinstance(part, list):
+            for item in part:
+                rename(item)
+        elif isinstance(part, dict):
+            if isinstance(part.get("data"), dict) and part["data"].get("name") in names:
+                part["data"] = {"name": names[part["data"]["name"]]}
+            for key, item in part.items():
+                if key != "datasets":
+                    rename(item)
+
+    rename(spec)
+    return spec
+
+
 def _units(spec: Spec) -> Iterator[Spec]:
     """The views that draw marks, those inside layers and panels too."""
     if "mark" in spec:
@@ -72,18 +98,21 @@ def _units(spec: Spec) -> Iterator[Spec]:
         yield from _units(part)
 
 
-def _columns(spec: Spec) -> list[str]:
-    """The columns of the chart's data that a reader knows, in their order."""
-    rows = [row for dataset in spec.get("datasets", {}).values() for row in dataset]
-    return [name for name in dict.fromkeys(key for row in rows for key in row) if name not in _HELPERS]
+def _columns(spec: Spec) -> dict[str, type]:
+    """The columns of the chart's data that a reader knows, in their order, with the type of their values."""
+    cells = [cell for dataset in spec.get("datasets", {}).values() for row in dataset for cell in row.items()]
+    kinds = {name: type(value) for name, value in cells if value is not None and name not in _HELPERS}
+    return {name: kinds[name] for name, _ in dict.fromkeys((name, None) for name, _ in cells) if name in kinds}
 
 
-def _name_values(unit: Spec, columns: list[str]) -> None:
+def _name_values(unit: Spec, columns: dict[str, type]) -> None:
     if isinstance(unit["mark"], str):
         unit["mark"] = {"type": unit["mark"]}
     unit["mark"]["tooltip"] = True
-    shown = [{"field": _escaped(name), "title": name.replace("_", " ")} for name in columns]
-    unit.setdefault("encoding", {})["tooltip"] = shown
+    unit.setdefault("encoding", {})["tooltip"] = [
+        {"field": _escaped(name), "title": name.replace("_", " "), **FORMATS.get(kind, {"type": "nominal"})}
+        for name, kind in columns.items()
+    ]
 
 
 def _escaped(field: str) -> str:

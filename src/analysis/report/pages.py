@@ -14,7 +14,7 @@ from markupsafe import Markup
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
-from analysis.redact import redact
+from analysis.redact import is_off, redact
 from analysis.report.errors import ReportError
 from analysis.report.names import slug
 from analysis.report.offline import loads
@@ -76,7 +76,9 @@ def render(page: Page, pages: Sequence[Page], study: str) -> str:
 def fill(template: str, name: str, **values: Any) -> str:
     """A page from one of our templates, everything escaped but what is Markup already; checked to be self-contained."""
     html = (
-        _environment().get_template(template).render(style=_style(), scripts=SCRIPTS, script_source="'self'", **values)
+        _environment()
+        .get_template(template)
+        .render(style=_style(), scripts=SCRIPTS, script_source="'self'", unredacted=is_off(), **values)
     )
     if found := loads(html):
         raise ReportError(f"the page {name} would run or fetch {found[0]}: show charts with figure()")

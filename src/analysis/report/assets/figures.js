@@ -3,7 +3,16 @@
 const NARROW = "(max-width: 45rem)"; // as in style.css
 const BESIDE_PANELS = 52; // as in figure.py
 // ast: expressions are interpreted, because the page's policy forbids to compile them. logLevel: errors only.
-const OPTIONS = { ast: true, actions: false, renderer: "svg", logLevel: 1, tooltip: { theme: "custom" } };
+const TOOLTIP = { theme: "custom", formatTooltip: named };
+const OPTIONS = { mode: "vega-lite", ast: true, actions: false, renderer: "svg", logLevel: 1, tooltip: TOOLTIP };
+
+// A row of a chart's data as a small table; what is missing is left out. `clean` escapes.
+function named(value, clean) {
+  if (typeof value !== "object") return clean(String(value));
+  const known = Object.entries(value).filter(([, part]) => part !== null && part !== "null" && part !== "");
+  const rows = known.map(([key, part]) => `<tr><th scope="row">${clean(key)}</th><td>${clean(String(part))}</td></tr>`);
+  return `<table>${rows.join("")}</table>`;
+}
 
 function sized(spec, box) {
   const width = Math.floor(box.clientWidth);
