@@ -75,11 +75,7 @@ def render(page: Page, pages: Sequence[Page], study: str) -> str:
 
 def fill(template: str, name: str, **values: Any) -> str:
     """A page from one of our templates, everything escaped but what is Markup already; checked to be self-contained."""
-    html = (
-        _environment()
-        .get_template(template)
-        .render(style=_style(), scripts=SCRIPTS, script_source="'self'", unredacted=is_off(), **values)
-    )
+    html = _environment().get_template(template).render(style=_style(), scripts=SCRIPTS, unredacted=is_off(), **values)
     if found := loads(html):
         raise ReportError(f"the page {name} would run or fetch {found[0]}: show charts with figure()")
     return html

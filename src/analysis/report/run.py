@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from analysis.redact import redact
 from analysis.report.errors import ReportError
 from analysis.report.interactive import FIGURES, bundle
 from analysis.report.numbers import numbers_page
@@ -58,6 +59,7 @@ def build(
 
 
 def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any]) -> None:
+    study = redact(study).text  # the name of a folder, which may be a host's or a person's
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")
     pages = [*pages, numbers_page(results)]

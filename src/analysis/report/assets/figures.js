@@ -39,11 +39,13 @@ async function draw(figure) {
   const drawn = [...figure.querySelectorAll(".chart:not(.live)")];
   const box = figure.querySelector(".chart.live") ?? document.createElement("div");
   box.className = "chart live";
-  box.setAttribute("role", "img");
-  box.setAttribute("aria-label", drawn[0].querySelector("svg").getAttribute("aria-label"));
   drawn[drawn.length - 1].after(box);
   try {
     await vegaEmbed(box, sized(spec, box), OPTIONS);
+    // One picture with one text, as the drawing was; Vega gives each mark a role of its own.
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", drawn[0].querySelector("svg").getAttribute("aria-label"));
+    for (const attribute of ["tabindex", "aria-roledescription"]) box.removeAttribute(attribute);
     for (const svg of box.querySelectorAll("svg")) svg.setAttribute("aria-hidden", "true");
     figure.classList.add("is-live");
   } catch (error) {
