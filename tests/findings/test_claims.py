@@ -21,6 +21,7 @@ def sure(value: float | None, low: float, high: float, kind: str = "estimate") -
 
 
 COUNTED = Estimate(0.134, "1", "census", "counted", reason="census")
+NO_BOOTS = Estimate(0, "1", "census", "m", n=0, n_of="boots", reason="census")
 ONE_RUN = no_interval(0.134, "1", "m", "one run")
 
 
@@ -53,6 +54,7 @@ ONE_RUN = no_interval(0.134, "1", "m", "one run")
         (Said("is_bound", 0.2), sure(0.134, 0.1, 0.19, "bound"), "reproduced", ""),
         (Said("is_bound", 0.2), no_interval(0.1, "1", "m", "not a bound: x"), "not_supported", "is not a bound"),
         (Said("is_bound", 0.2), not_computable("1", "pages"), "not_computable", "pages"),
+        (Said("equals", 1, 0), NO_BOOTS, "not_computable", "there are no boots"),
     ],
 )  # fmt: skip
 def test_verdicts(said: Said, estimate: Estimate, verdict: str, why: str) -> None:

@@ -1,5 +1,7 @@
 """How far the arms of a study lie apart in the throughput that load generators stated, and whether that is shown."""
 
+from pathlib import PurePosixPath
+
 import duckdb
 
 from analysis.estimates import compare
@@ -12,30 +14,36 @@ RANGE = "arms.range"
 MEASURE = "output_throughput"
 _WEAKEST = ("no_replicates", "cannot_tell", "different", "equivalent")
 
+Runs = dict[str, list[tuple[float, str]]]
+
 
 def ranges(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """arms.range: the largest over the smallest arm's mean throughput, less one; verdict: the weakest of all pairs."""
-    values: dict[str, list[float]] = {}
-    files: list[str] = []
+    """arms.range of each load: the largest over the smallest arm's mean throughput, less one.
+
+    A load is what its result files are called (bench-chat); runs of two loads are no replicates of each other. The
+    verdict is the weakest of all pairs of arms, against the declared margin.
+    """
     places, found = arms(connection), facts_requests.facts(connection).get("requests", {})
+    loads: dict[str, Runs] = {}
     for run in found.get("runs", [found] if found else []):
         arm = next((places[part] for part in run["file"].split("/") if part in places), None)
         if arm is not None and (rate := run.get(MEASURE)):
-            values.setdefault(arm, []).append(rate)
-            files.append(run["file"])
-    if len(values) < 2:
-        return []
-    means = [sum(of_arm) / len(of_arm) for of_arm in values.values()]
-    verdict = _verdict(list(values.values()), ask.declared_margin(connection))
-    single = sum(len(of_arm) == 1 for of_arm in values.values())
-    notes = (f"{single} of {len(values)} arms have one run: how runs scatter was not measured",) if single else ()
-    return [
-        Estimate(
-            max(means) / min(means) - 1, "1", "census", "largest over smallest arm, less one", n=len(values),
-            n_of="arms", reason="census: these runs only", verdict=verdict, warnings=notes,
-            evidence=tuple(Evidence(file) for file in files),
-        ).named(RANGE, FINDING, measure=MEASURE)
-    ]  # fmt: skip
+            load = PurePosixPath(run["file"]).name.partition(".")[0]
+            loads.setdefault(load, {}).setdefault(arm, []).append((rate, run["file"]))
+    margin = ask.declared_margin(connection)
+    return [_range(runs, load, margin) for load, runs in sorted(loads.items()) if len(runs) > 1]
+
+
+def _range(runs: Runs, load: str, margin: float | None) -> Estimate:
+    rates = [[rate for rate, _ in of_arm] for of_arm in runs.values()]
+    means = [sum(of_arm) / len(of_arm) for of_arm in rates]
+    single = sum(len(of_arm) == 1 for of_arm in rates)
+    notes = (f"{single} of {len(rates)} arms have one run: how runs scatter was not measured",) if single else ()
+    return Estimate(
+        max(means) / min(means) - 1, "1", "census", "largest over smallest arm, less one", n=len(rates),
+        n_of="arms", reason="census: these runs only", verdict=_verdict(rates, margin), warnings=notes,
+        evidence=tuple(Evidence(file) for of_arm in runs.values() for _, file in of_arm),
+    ).named(RANGE, FINDING, measure=MEASURE, load=load)  # fmt: skip
 
 
 def _verdict(arms: list[list[float]], margin: float | None) -> str:

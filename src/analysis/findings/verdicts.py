@@ -40,6 +40,8 @@ class Said:
 
 def judge(said: Said, estimate: Estimate) -> Verdict:
     """The verdict on a claim, from one estimate."""
+    if estimate.kind == "census" and estimate.n == 0:
+        return Verdict(NOT_COMPUTABLE, f"what is missing: there are no {estimate.n_of}")
     if estimate.value is None and _interval(estimate) is None and said.relation not in ("is_bound", *_OF_ARMS):
         reason = (estimate.reason or "no value").removeprefix("not computable: ")
         computable = not (estimate.reason or "").startswith("not computable") and estimate.method != "none"
