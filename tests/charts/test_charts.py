@@ -28,6 +28,7 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["boot-1", "boot-2"], "group": ["served", "refused"], "value": [3.2, 1.1],
         "low": [3.195, None], "high": [3.205, None], "needed": [2.0, None],
     }),
+    "verdict_count": pl.DataFrame({"verdict": ["differs", "reproduced"], "unit": ["claims"] * 2, "n": [1, 24]}),
     "outcome_count": pl.DataFrame({"arm": ["a", "a", "b"], "outcome": ["served", "crashed", "served"], "n": [3, 0, 1]}),
     "files_read": pl.DataFrame({"kind": ["metrics", "other"], "status": ["read", "unrecognised"], "n": [41, 1]}),
     "accountings_by_run": pl.DataFrame({

@@ -137,7 +137,9 @@ def test_the_command_guards_a_post(tmp_path: Path) -> None:
     folder = study(tmp_path / "s", claim("A"), claim("B", published=0.4, stands="differs"))
     run = run_analysis("claims", str(folder))
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.startswith("Of 2 published claims and checks, 1 reproduced and 1 differs. The data contradict B.")
+    assert run.stdout.startswith(
+        "Of 2 published claims and checks, 1 is reproduced and 1 differs. The data contradict B."
+    )
     (folder / "published.toml").write_text(claim("A\\u001b[31m", published=0.4))
     run = run_analysis("claims", str(folder))
     assert run.returncode == 1

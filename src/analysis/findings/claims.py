@@ -170,10 +170,16 @@ def sentence(judged: list[Judged], problems: list[str]) -> str:
         return f"The published claims cannot all be checked: {problems[0]}."
     if not judged:
         return "No published claim is checked: the study has no published.toml."
-    parts = [f"{n} {WORDS[v]}" for v in WORDS if (n := sum(j.verdict.verdict == v for j in judged))]
+    parts = [_said(v, n) for v in WORDS if (n := sum(j.verdict.verdict == v for j in judged))]
     against = [j.claim["claim"] for j in judged if j.verdict.verdict == DIFFERS]
     said = f"Of {len(judged)} published claims and checks, {_listed(parts)}."
     return said + (f" The data contradict {_listed(against)}." if against else "")
+
+
+def _said(verdict: str, n: int) -> str:
+    if verdict == DIFFERS:
+        return f"{n} {'differs' if n == 1 else 'differ'}"
+    return f"{n} {'is' if n == 1 else 'are'} {WORDS[verdict]}"
 
 
 def _listed(parts: list[str]) -> str:
