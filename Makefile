@@ -26,7 +26,7 @@ single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm
 check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
 	@$(PY) -m analysis check-report "$${DATA:-}"
 
-claims: $(READY)  ## check what was published about a study: make claims DATA=cluster-a/ (exit 1 when a verdict changed, 2 when it cannot be checked)
+claims: $(READY)  ## check what was published about a study: make claims DATA=cluster-a/ (fails when a verdict changed)
 	@$(PY) -m analysis claims "$${DATA:-}"
 
 notebook: $(READY)  ## start a notebook of your own: make notebook NAME=55-my-question
