@@ -71,21 +71,23 @@ def implied_need(available_bytes: float, pool_tokens: float, length_tokens: floa
     )  # fmt: skip
 
 
-def pool_identity(available_bytes: ArrayLike, pool_tokens: ArrayLike) -> Estimate:
+def pool_identity(available_bytes: ArrayLike, pool_tokens: ArrayLike, rounding_bytes: float = 0.0) -> Estimate:
     """Available over pool must be one constant over boots of one configuration; verdict `holds` or `broken`.
 
-    The value is the largest over the smallest, less one. Where it is broken, no bytes per token may be stated.
+    The value is the largest over the smallest, less one; it is held against block rounding and against what
+    `rounding_bytes`, half a unit of the last digit of the memory, can do. Where it is broken, no bytes per token may
+    be stated. `pool_tokens` may be requests that fit as well: the length is one constant too.
     """
     available, pool = floats(available_bytes), floats(pool_tokens)
     why = problem("boots", available, pool, positive=True) or ("one boot" if len(pool) < 2 else None)
     method = "available over pool, across boots"
     if why is not None:
         return no_interval(None, "1", method, why, n=len(pool), n_of="boots")
-    each = available / pool
-    off = float(each.max() / each.min() - 1)
-    broken = off > BLOCK_ROUNDING
+    each, off_by = available / pool, rounding_bytes / pool
+    apart = float((each - off_by).max() / (each + off_by).min() - 1)
+    broken = apart > BLOCK_ROUNDING
     return Estimate(
-        off, "1", "identity", method, n=len(pool), n_of="boots", assumption="one configuration",
-        warnings=(_BROKEN,) if broken else (),
+        float(each.max() / each.min() - 1), "1", "identity", method, n=len(pool), n_of="boots",
+        assumption="one configuration", warnings=(_BROKEN,) if broken else (),
         verdict="broken" if broken else "holds",
     )  # fmt: skip
