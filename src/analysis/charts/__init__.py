@@ -3,8 +3,11 @@
 from analysis.charts.accountings_by_run import accountings_by_run
 from analysis.charts.files_read import files_read
 from analysis.charts.memory_by_boot import memory_by_boot
+from analysis.charts.memory_curve import memory_curve
+from analysis.charts.memory_parts import memory_parts
 from analysis.charts.outcome_count import outcome_count
 from analysis.charts.pool_by_arm import pool_by_arm
+from analysis.charts.refusal_curve import refusal_curve
 from analysis.charts.share_by_boot import share_by_boot
 from analysis.charts.share_over_time import share_over_time
 from analysis.charts.wall_states import wall_states
@@ -13,8 +16,11 @@ __all__ = [
     "accountings_by_run",
     "files_read",
     "memory_by_boot",
+    "memory_curve",
+    "memory_parts",
     "outcome_count",
     "pool_by_arm",
+    "refusal_curve",
     "share_by_boot",
     "share_over_time",
     "wall_states",

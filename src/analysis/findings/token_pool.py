@@ -12,7 +12,8 @@ import duckdb
 import polars as pl
 
 from analysis.estimates import boots as over_boots
-from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
+from analysis.findings.evidence import of_boots
 from analysis.findings.frames import rows
 
 FINDING = "40-token-pool"
@@ -48,7 +49,7 @@ def _printed(
     return Estimate(
         float(value), unit, "census", "read from the boot log", n=1, n_of="boots",
         reason="census: what this boot's log says",
-        warnings=(ROUNDED,) if unit == "bytes" else (), evidence=_lines(connection, [boot["boot"]], facts),
+        warnings=(ROUNDED,) if unit == "bytes" else (), evidence=of_boots(connection, [boot["boot"]], facts),
     )  # fmt: skip
 
 
@@ -73,7 +74,7 @@ def predictions(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
         ):
             of_arm = table.filter((pl.col("arm") == arm) & pl.col(column).is_not_null())
             names = {"arm": arm, "measure": measure}
-            evidence = _lines(connection, of_arm["boot"].to_list(), FACTS[column])
+            evidence = of_boots(connection, of_arm["boot"].to_list(), FACTS[column])
             found += [
                 e.with_evidence(*evidence).named(id, FINDING, **names) for id, e in _of_population(of_arm, column, unit)
             ]
@@ -116,12 +117,3 @@ def identity(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         from implied group by arm, setting order by arm, setting
         """,
     )
-
-
-def _lines(connection: duckdb.DuckDBPyConnection, of_boots: list[str], facts: tuple[str, ...]) -> tuple[Evidence, ...]:
-    query = """
-        select distinct file, line, quote from boot_facts
-        where boot in $boots and fact in $facts order by file, line limit 64
-    """
-    lines = connection.sql(query, params={"boots": of_boots, "facts": list(facts)}).fetchall() if of_boots else []
-    return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)
