@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT
+export DATA OUT BATCH_TOKENS MAX_MODEL_LEN
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report facts risk lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -22,6 +22,9 @@ report: $(READY)  ## read a study and render its report: make report DATA=vllm-c
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
+
+risk: $(READY)  ## say whether a boot would start: make risk DATA=vllm-cpu/ BATCH_TOKENS=12288 [MAX_MODEL_LEN=8192]
+	@$(PY) -m analysis risk "$${DATA:-}" --batch-tokens "$${BATCH_TOKENS:-}" $${MAX_MODEL_LEN:+--max-model-len "$$MAX_MODEL_LEN"}
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(PY) -m jupyter lab --notebook-dir=notebooks

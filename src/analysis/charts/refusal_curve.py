@@ -24,17 +24,14 @@ def refusal_curve(frame: Frame, *, along: str, title: str, subtitle: str, descri
     )
     base = alt.Chart().encode(x=alt.X("x:Q", title=along, scale=alt.Scale(zero=False)), y=y)
     stroke = alt.Stroke("route:N", scale=colour(routes))
+    fills = alt.Scale(domain=[*routes, ""], range=[*colour(routes).to_dict()["range"], "transparent"])
     line = base.mark_line(strokeWidth=1.5, opacity=0.7).encode(stroke=stroke)
     dots = base.mark_point(size=70, strokeWidth=2).encode(
         stroke=stroke, shape=alt.Shape("route:N", scale=shape(routes)),
-        fill=alt.Fill("solid:N", scale=alt.Scale(domain=[*routes, ""], range=[*_range(routes), "transparent"]), legend=None),
+        fill=alt.Fill("solid:N", scale=fills, legend=None),
     )  # fmt: skip
     header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelPadding=4, labelLimit=320)
     panels = alt.layer(line, dots, data=rows).properties(height=PANEL).facet(
         row=alt.Row("group:N", sort=ordered(rows, "group"), header=header), spacing=14
     ).resolve_scale(x="independent")  # fmt: skip
     return finish_panels(panels, title, subtitle, description)
-
-
-def _range(routes: list[str]) -> list[str]:
-    return list(colour(routes).to_dict()["range"])

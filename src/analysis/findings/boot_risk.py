@@ -74,7 +74,7 @@ class Risk:
 
     @property
     def verdict(self) -> str:
-        """safe, risky or cannot_tell: by all routes alike; never safe beyond what was tried or against what was seen."""
+        """safe, risky or cannot_tell: by all routes alike; never safe beyond what was tried."""
         if self.refused:
             return "risky"
         if not self.chances or self.chances[0] <= SAFE < self.chances[-1]:
@@ -108,19 +108,22 @@ def risk(connection: duckdb.DuckDBPyConnection, known: Memory, one: Series, batc
     refused = sum(b.outcome == "refused" for b in made)
     got: dict[str, Estimate] = {}
     predicted: Prediction | None = None
+    used = same
     if one.is_pinned:
         got["pinned"] = _pinned(boots, need)
     else:
-        predicted, got["available"] = _by_memory(same or boots, batch, need)
+        used = same if not isinstance(_predicted(same, batch), str) else boots
+        predicted, got["available"] = _by_memory(used, batch, need)
         if same:
             got["requests"] = _by_requests(one if one.length == length else _at_length(known, one, length), batch)
     if made:
         got["seen"] = share(refused, len(made), "boots")
-    outside = _is_outside(same or boots, batch) or (isinstance(need, Floor) and need.is_extrapolated)
-    notes = _notes(known, one, need, bool(same))
+    outside = not one.is_pinned and _is_outside(used, batch)
+    outside = outside or (isinstance(need, Floor) and need.is_extrapolated)
+    notes = _notes(known, one, need, len(used) == len(same) or predicted is None)
     risk = Risk(one, batch, length, (), predicted, need, outside and not made, len(made), refused, notes)
     names = {**qualifiers(one, known.series), "batch_tokens": str(batch), "max_model_len": str(length)}
-    evidence = lines(connection, same or boots)
+    evidence = lines(connection, used)
     warned = (*notes, EXTRAPOLATED) if risk.is_extrapolated else notes
     routes = tuple(
         (e if route == "seen" else e.with_warnings(*warned))
@@ -131,13 +134,17 @@ def risk(connection: duckdb.DuckDBPyConnection, known: Memory, one: Series, batc
     return Risk(one, batch, length, routes, predicted, need, risk.is_extrapolated, len(made), refused, notes)
 
 
+def _predicted(boots: list[KvBoot], batch: int) -> Prediction | str:
+    rounding = max((b.rounding_bytes for b in boots if b.available_bytes is not None), default=0.0)
+    return prediction(*values(boots, available), batch, rounding)
+
+
 def _by_memory(boots: list[KvBoot], batch: int, need: Floor | str) -> tuple[Prediction | None, Estimate]:
-    x, y = values(boots, available)
-    got = prediction(x, y, batch, max((b.rounding_bytes for b in boots), default=0.0))
+    got = _predicted(boots, batch)
     if isinstance(got, str):
-        return None, no_interval(None, "1", "t prediction", f"not computable: {_said(got)}", n=len(x), n_of="boots")
+        return None, no_interval(None, "1", "t prediction", f"not computable: {_said(got)}", n_of="boots")
     if isinstance(need, str):
-        return got, no_interval(None, "1", "t prediction", f"not computable: {need}", n=len(x), n_of="boots")
+        return got, no_interval(None, "1", "t prediction", f"not computable: {need}", n=got.n, n_of="boots")
     chance = refusal_probability_from(got.mean, need.bytes, got.sd, got.df, got.factor)
     return got, chance.with_warnings(*got.notes)
 
@@ -191,7 +198,9 @@ def _is_outside(boots: list[KvBoot], batch: int) -> bool:
 
 
 def _notes(known: Memory, one: Series, need: Floor | str, has_length: bool) -> tuple[str, ...]:
-    found = [] if has_length else ["no boot has this length: that memory does not depend on it is an assumption"]
+    found = (
+        [] if has_length else ["boots of other lengths were used too: memory is assumed not to depend on the length"]
+    )
     if isinstance(need, Floor) and need.is_limit:
         found.append(f"the need was not measured here: {need.how}")
     if (why := contradiction(one, known.cells)) is not None:
@@ -211,6 +220,15 @@ def answers(connection: duckdb.DuckDBPyConnection, known: Memory) -> list[Risk]:
     return [
         risk(connection, known, one, batch, one.length) for one in known.series for batch in targets(one)
     ]  # fmt: skip
+
+
+def asked(connection: duckdb.DuckDBPyConnection, known: Memory, batch: int, length: int | None) -> list[Risk]:
+    """The answer for each population at a batch size, at one length or at each that the population was booted with."""
+    found: list[Risk] = []
+    for one in known.series:
+        if length is None or one is next(s for s in known.series if s.population == one.population):
+            found.append(risk(connection, known, one, batch, length or one.length))
+    return found
 
 
 def what_if(one: Risk) -> list[tuple[float, float]]:

@@ -212,7 +212,7 @@ def _word(column: str, value: str | None) -> str:
 
 
 def qualifiers(one: Series, among: Iterable[Series]) -> dict[str, str]:
-    """How a figure of a series is told from those of the others: its length, and its population where there are more."""
+    """What tells a figure of a series from those of the others: its length, and its population if there are more."""
     several = len({s.population for s in among}) > 1
     return {"max_model_len": str(one.length)} | ({"population": one.name} if several else {})
 

@@ -151,7 +151,7 @@ def costs(connection: duckdb.DuckDBPyConnection, of: list[Series], found: list[C
 
 
 def raw_costs(one: Series, found: list[Cell]) -> dict[str, Estimate]:
-    """The three routes of a series, whether or not its boots agree with each other: `costs` says which may be stated."""
+    """The three routes of a series, whether or not its boots agree: `costs` says which may be stated."""
     top = of_cell(found, one, one.levels[-1])
     by_memory = _positive_cost(slope(*one.values(available), "bytes/token"))
     lost = slope(*one.values(requests), "1/token")

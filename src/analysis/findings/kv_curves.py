@@ -1,6 +1,7 @@
 """The curves of "will the next boot start": memory, its prediction and the need along batch tokens and along length."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,16 @@ import polars as pl
 
 from analysis.estimates.kv_slope import Prediction, prediction
 from analysis.findings.boot_risk import Memory, Risk, line_mean
-from analysis.findings.kv_boots import GIB, KvBoot, available, values
+from analysis.findings.kv_boots import GIB, KvBoot, Series, available, values
 from analysis.findings.kv_request import Floor, floor
 from analysis.findings.kv_tables import ROUTES
 
 POINTS = 24
 """Points of a curve inside what was tried; a quarter as many beyond it."""
 _SCHEMA = {
-    "group": pl.String, "kind": pl.String, "outcome": pl.String, "x": pl.Float64, "value": pl.Float64, "low": pl.Float64,
-    "high": pl.Float64, "extrapolated": pl.Boolean,
+    **dict.fromkeys(("group", "kind", "outcome"), pl.String),
+    **dict.fromkeys(("x", "value", "low", "high"), pl.Float64),
+    "extrapolated": pl.Boolean,
 }  # fmt: skip
 Row = dict[str, Any]
 
@@ -27,12 +29,9 @@ def along_batch(known: Memory) -> pl.DataFrame:
     for one in known.series:
         levels = sorted(set(one.values(available)[0]))
         if len(levels) > 1 and not one.is_pinned:
-            rows += _curve(
-                _name(one.name, f"length {one.length:,}"),
-                one.boots, levels, lambda b: b.batch_tokens,
-                lambda x, one=one: _predicted(one.boots, x),
-                lambda x, one=one: floor(one.setting, round(x), one.length, known.cells, known.parts),
-            )  # fmt: skip
+            group = _name(one.name, f"length {one.length:,}")
+            predict, need = partial(_predicted, one.boots), partial(_need, known, one, length=one.length)
+            rows += _curve(group, [(b.batch_tokens, b) for b in one.boots], levels, predict, need)
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
@@ -42,26 +41,33 @@ def along_length(known: Memory) -> pl.DataFrame:
     for population, batch in sorted({(s.population, n) for s in known.series for n in s.levels}):
         of = [s for s in known.series if s.population == population]
         boots = [b for s in of for b in s.at(batch) if b.available_bytes is not None]
-        lengths = sorted({float(b.length_tokens) for b in boots})
         line = [p for p in known.parts if (p.setting, p.batch) == (of[0].setting, batch) and p.is_known]
         if boots and line:
-            rows += _curve(
-                _name(of[0].name, f"{batch:,} batch tokens"),
-                boots, lengths, lambda b: b.length_tokens,
-                lambda x, boots=boots, batch=batch: _predicted(boots, batch),
-                lambda x, s=of[0], batch=batch: floor(s.setting, batch, round(x), known.cells, known.parts),
-            )  # fmt: skip
+            group, memory = _name(of[0].name, f"{batch:,} batch tokens"), _predicted(boots, batch)
+            lengths = sorted({float(b.length_tokens) for b in boots})
+            need = partial(_need, known, of[0], batch)
+            rows += _curve(group, [(b.length_tokens, b) for b in boots], lengths, partial(_same, memory), need)
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
+def _need(known: Memory, one: Series, batch: float, length: float) -> Floor | str:
+    return floor(one.setting, round(batch), round(length), known.cells, known.parts)
+
+
+def _same(memory: Prediction | float | None, length: float) -> Prediction | float | None:
+    """Memory does not depend on the length asked for: an assumption, which the page states."""
+    del length
+    return memory
+
+
 def _curve(
-    group: str, boots: Iterable[KvBoot], tried: list[float], where: Callable[[KvBoot], int | None],
+    group: str, boots: list[tuple[int | None, KvBoot]], tried: list[float],
     predict: Callable[[float], Prediction | float | None], need: Callable[[float], Floor | str],
 ) -> list[Row]:  # fmt: skip
     rows = [
-        _row(group, "boot", where(b), b.available_bytes, outcome=b.outcome)
-        for b in boots
-        if where(b) is not None and b.available_bytes is not None
+        _row(group, "boot", x, b.available_bytes, outcome=b.outcome)
+        for x, b in boots
+        if x is not None and b.available_bytes is not None
     ]
     inside = np.unique(np.round(np.append(np.linspace(tried[0], tried[-1], POINTS), tried)))
     beyond = np.round(np.linspace(tried[-1], 1.5 * tried[-1], POINTS // 4 + 1))
@@ -120,11 +126,13 @@ def describe_curve(curve: pl.DataFrame, along: str) -> dict[str, str]:
         f"{group}: {outcome} at {x:,.0f} {along} with {value:.2f} GiB"
         for group, outcome, x, value in boots.select("group", "outcome", "x", "value").iter_rows()
     ]
+    inside = curve.filter((pl.col("kind") == "need") & ~pl.col("extrapolated"))
+    ends = inside.group_by("group", maintain_order=True).agg(
+        pl.col("value").min().alias("least"), pl.col("value").max().alias("most")
+    )
     needs = [
-        f"{group}: a longest request needs {of['value'].min():.3g} to {of['value'].max():.3g} GiB inside what was tried"
-        for (group,), of in curve.filter((pl.col("kind") == "need") & ~pl.col("extrapolated")).group_by(
-            "group", maintain_order=True
-        )
+        f"{group}: a longest request needs {least:.3g} to {most:.3g} GiB inside what was tried"
+        for group, least, most in ends.iter_rows()
     ]
     refused = boots.filter(pl.col("outcome") == "refused").height
     return {

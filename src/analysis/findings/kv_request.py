@@ -125,7 +125,8 @@ def floor(setting: str, batch: int, length: int, found: list[Cell], known: list[
     here = [c for c in found if (c.setting, c.length) == (setting, length) and not c.is_broken]
     exact = next((c for c in here if min(c.batch, length) == min(batch, length)), None)
     if exact is not None:
-        return Floor(exact.need, "measured at this setting")
+        past = f"measured at {exact.batch:,} batch tokens: a batch past the length changes nothing"
+        return Floor(exact.need, "measured at this setting" if exact.batch == batch else past)
     if len(here) > 1:
         return _between(here, batch, length)
     lines_here = [p for p in known if (p.setting, p.batch) == (setting, batch) and p.is_known and length > batch]

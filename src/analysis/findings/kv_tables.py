@@ -82,7 +82,7 @@ def _levels(e: Estimate, per_level: dict[tuple[str, int], str]) -> str | None:
 
 
 def step_table(made: list[Step]) -> pl.DataFrame:
-    """One row a pair of levels (a believed boot where boots contradict): the two costs and what a token figure shows."""
+    """One row a pair of levels (and believed boot, where boots contradict): two costs, what a token figure shows."""
     rows = [
         {
             "boots": s.series.name or "all boots", "length": s.series.length, "from": s.lower, "to": s.higher,
@@ -102,7 +102,7 @@ def step_table(made: list[Step]) -> pl.DataFrame:
 
 
 def cell_table(known: Memory) -> pl.DataFrame:
-    """One row a setting, length and batch size: what a longest request needs, by how many boots, and whether they agree."""
+    """One row a setting, length and batch size: the need of a longest request, and whether the boots agree on it."""
     rows = [
         {
             "length": c.length, "batch tokens": c.batch, "boots": len(c.boots),
@@ -116,7 +116,8 @@ def cell_table(known: Memory) -> pl.DataFrame:
     ]  # fmt: skip
     kinds: dict[str, type[pl.DataType]] = {
         "length": pl.Int64, "batch tokens": pl.Int64, "boots": pl.Int64, "need (MiB)": pl.Float64,
-        "± rounding (MiB)": pl.Float64, "disagreement (%)": pl.Float64, "one story": pl.Boolean, "read from": pl.String,
+        "± rounding (MiB)": pl.Float64, "disagreement (%)": pl.Float64, "one story": pl.Boolean,
+        "read from": pl.String,
     }  # fmt: skip
     return pl.DataFrame(rows, schema=kinds)
 
@@ -143,13 +144,16 @@ def chance(e: Estimate | None) -> str | None:
         return None if e is None else "not known"
     if e.low is not None:
         return show(e)
-    if e.value < SMALL:
-        return "under 0.1 %" if e.value else "0 %"
-    return (
-        "over 99.9 %"
-        if SMALL < 1 - e.value + SMALL <= 2 * SMALL and e.value < 1
-        else show_number(e.value, "1", digits=2)
-    )
+    return share(e.value)
+
+
+def share(value: float) -> str:
+    """A chance as %: two digits, none in the far tails."""
+    if 0 < value < SMALL:
+        return "under 0.1 %"
+    if 1 - SMALL < value < 1:
+        return "over 99.9 %"
+    return show_number(value, "1", digits=2)
 
 
 def risk_table(answers: list[Risk]) -> pl.DataFrame:
@@ -192,8 +196,8 @@ def risk_sentence(answers: list[Risk]) -> str:
         return "Whether the next boot starts cannot be said: no boot log prints its batch tokens with its memory."
     counts = {word: sum(r.verdict == word for r in answers) for word in ("safe", "risky", "cannot_tell")}
     said = (
-        f"Of {len(answers)} settings asked about, {counts['safe']} are safe (a refusal in at most one of twenty boots, by "
-        f"every route), {counts['risky']} risky, and of {counts['cannot_tell']} it cannot be told"
+        f"Of {len(answers)} settings asked about, {counts['safe']} are safe (a refusal in at most one of twenty "
+        f"boots, by every route), {counts['risky']} risky, and of {counts['cannot_tell']} it cannot be told"
     )
     if (call := closest(answers)) is None:
         return f"{said}."
@@ -201,7 +205,7 @@ def risk_sentence(answers: list[Risk]) -> str:
 
 
 def closest(answers: list[Risk]) -> Risk | None:
-    """The setting nearest to a refusal that was not tried and lies inside what was; else the nearest that was refused."""
+    """The setting nearest to a refusal that was not tried and lies inside what was; else one that was refused."""
     inside = [r for r in answers if r.chances and not r.is_extrapolated and not r.seen and r.chances[-1] > SMALL]
     tried = [r for r in answers if r.refused]
     return max(inside or tried, key=lambda r: r.chances[-1] if r.chances else 1.0, default=None)
@@ -210,7 +214,7 @@ def closest(answers: list[Risk]) -> Risk | None:
 def _chances(r: Risk) -> str:
     if not r.chances:
         return f"{r.refused} of {r.seen} boots were refused"
-    low, high = (show_number(c, "1", digits=2) for c in (r.chances[0], r.chances[-1]))
+    low, high = share(r.chances[0]), share(r.chances[-1])
     if low == high:
         return f"refused with a chance of {low}"
     return f"refused with a chance of {low} to {high}, by which line of the logs one believes"
