@@ -15,13 +15,14 @@ import numpy as np
 
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.estimates.request_cost import needs_agree
+from analysis.findings import apart
 from analysis.findings.evidence import of_boots
 from analysis.findings.frames import rows
 
 FINDING = "30-kv-budget"
 GIB = 2**30
 _APART = ("host", "model", "engine_version", "kv_dtype", "compile_state", "kv_budget_source", "utilization")
-"""What tells populations apart, in the order in which a reader is told."""
+"""What tells populations apart."""
 _FACTS = (
     "available_kv", "pinned_kv", "refusal_available_kv", "kv_needed", "estimated_len", "token_pool", "max_concurrency",
 )  # fmt: skip
@@ -181,34 +182,13 @@ def series(boots: Iterable[KvBoot]) -> list[Series]:
 
 def populations(boots: Iterable[KvBoot]) -> dict[str, str]:
     """A short name for each population: what tells it from the others; empty where there is only one."""
-    return _names({b.population: b for b in boots}, _APART)
+    return apart.names({b.population: {c: getattr(b, c) for c in _APART} for b in boots}, _APART)
 
 
 def settings(boots: Iterable[KvBoot]) -> dict[str, str]:
     """The same for the settings that decide what a request needs, whatever memory there is for all of them."""
-    return _names({b.request_setting: b for b in boots}, ("model", "engine_version", "kv_dtype"))
-
-
-def _names(first: dict[str, KvBoot], columns: tuple[str, ...]) -> dict[str, str]:
-    apart = [c for c in columns if len({getattr(b, c) for b in first.values()}) > 1]
-    plain = {key: ", ".join(filter(None, (_word(c, getattr(b, c)) for c in apart))) for key, b in first.items()}
-    names: dict[str, str] = {}
-    for key, name in plain.items():
-        same = [k for k, other in plain.items() if other == name]
-        names[key] = name if len(same) == 1 else f"{name} #{same.index(key) + 1}".strip()
-    return names
-
-
-def _word(column: str, value: str | None) -> str:
-    if value is None:
-        return "" if column == "utilization" else f"{column.replace('_', ' ')} not known"
-    if column == "compile_state":
-        return {"cold": "cold compile cache", "warm": "warm compile cache"}.get(value, "no compilation")
-    if column == "kv_budget_source":
-        return "profiled" if value == "profiled" else "pinned"
-    if column == "utilization":
-        return f"{value.partition('=')[2]} of memory"
-    return value.rsplit("/", 1)[-1] if column == "model" else value
+    columns = ("model", "engine_version", "kv_dtype")
+    return apart.names({b.request_setting: {c: getattr(b, c) for c in columns} for b in boots}, columns)
 
 
 def qualifiers(one: Series, among: Iterable[Series]) -> dict[str, str]:

@@ -3,6 +3,9 @@
 import json
 
 import duckdb
+import polars as pl
+
+from analysis.findings.frames import rows
 
 
 def transcribed_from(connection: duckdb.DuckDBPyConnection) -> str | None:
@@ -24,4 +27,15 @@ def sentence(connection: duckdb.DuckDBPyConnection) -> str:
     return (
         f"Not measured here: the figures were transcribed from {source}. They show the method on other people's boots "
         "and are never mixed with measured ones."
+    )
+
+
+def sources(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a boot whose source study.toml names: its arm, host and compile cache, and the report it is from."""
+    return rows(
+        connection,
+        """
+        select boot, declared.arm, host, compile_state as "compile cache", source, declared.note
+        from boot_statements left join declared using (boot) where source is not null order by declared.ordinal, boot
+        """,
     )
