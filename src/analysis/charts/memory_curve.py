@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-from analysis.charts.frames import Frame, ordered, tidy
+from analysis.charts.frames import Frame, ordered, panelled, tidy
 from analysis.charts.theme import COLOURS, INK, colour, filled, finish_panels, shape
 
 PANEL = 190
@@ -17,9 +17,8 @@ def memory_curve(frame: Frame, *, along: str, title: str, subtitle: str, descrip
     extrapolated. All memory in GiB. The band from `low` to `high` is the 95 % prediction interval; what is extrapolated
     is dashed. A boot below the line of the need is refused.
     """
-    rows = tidy(frame, "group", "kind", "outcome", "x", "value", "low", "high", "extrapolated").sort(
-        "group", "kind", "x"
-    )
+    columns = ("group", "kind", "outcome", "x", "value", "low", "high", "extrapolated")
+    rows = panelled(tidy(frame, *columns).sort("group", "kind", "x"), kind="boot")
     boots = rows.filter(pl.col("kind") == "boot")
     most = max((v for v in boots["value"].drop_nulls()), default=1.0)
     most = max(

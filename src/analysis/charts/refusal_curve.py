@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-from analysis.charts.frames import Frame, ordered, tidy
+from analysis.charts.frames import Frame, ordered, panelled, tidy
 from analysis.charts.marks import PERCENT
 from analysis.charts.theme import colour, finish_panels, shape
 
@@ -16,7 +16,7 @@ def refusal_curve(frame: Frame, *, along: str, title: str, subtitle: str, descri
 
     Columns group, route, x (named by `along`), value, extrapolated. Points that are extrapolated are open.
     """
-    rows = tidy(frame, "group", "route", "x", "value", "extrapolated").sort("group", "route", "x")
+    rows = panelled(tidy(frame, "group", "route", "x", "value", "extrapolated").sort("group", "route", "x"))
     rows = rows.with_columns(pl.when(pl.col("extrapolated")).then(pl.lit("")).otherwise(pl.col("route")).alias("solid"))
     routes = ordered(rows, "route")
     y = alt.Y(

@@ -3,6 +3,7 @@
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
+from analysis.estimates.request_cost import BLOCK_ROUNDING
 from analysis.estimates.rounding import show, show_number
 from analysis.findings.boot_risk import Memory, Risk
 from analysis.findings.kv_boots import GIB, Series
@@ -32,14 +33,19 @@ def headline(costs: list[Estimate], made: list[Step]) -> tuple[str, list[Estimat
 
 
 def _two_costs(s: Step) -> str:
-    moved = -s.memory_taken / GIB
-    pool = 100 * (s.requests[1] / s.requests[0] - 1)
-    return (
-        f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
-        f"{pool:+.0f} %: the memory for the cache changed by {moved:+.2f} GiB of {s.available[0] / GIB:.2f}, and one "
-        f"longest request needs {s.need_grown / GIB:+.3g} GiB on {s.need[0] / GIB:.3g}. What the token figure shows is "
-        f"{s.token_figure_shows}."
+    grew = abs(s.need_grown) > BLOCK_ROUNDING * s.need[0]
+    need = (
+        f"{s.need[1] / GIB:.3g} GiB instead of {s.need[0] / GIB:.3g}"
+        if grew
+        else f"{s.need[0] / GIB:.3g} GiB as before"
     )
+    said = (
+        f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
+        f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache went from "
+        f"{s.available[0] / GIB:.2f} to {s.available[1] / GIB:.2f} GiB, and one longest request needs {need}: "
+        f"the token figure shows {s.token_figure_shows}."
+    )
+    return said.replace("-", "\u2212")
 
 
 def _contradicted(of: list[Step]) -> str:
@@ -196,12 +202,12 @@ def risk_sentence(answers: list[Risk]) -> str:
         return "Whether the next boot starts cannot be said: no boot log prints its batch tokens with its memory."
     counts = {word: sum(r.verdict == word for r in answers) for word in ("safe", "risky", "cannot_tell")}
     said = (
-        f"Of {len(answers)} settings asked about, {counts['safe']} are safe (a refusal in at most one of twenty "
-        f"boots, by every route), {counts['risky']} risky, and of {counts['cannot_tell']} it cannot be told"
+        f"Settings asked about: {len(answers)}. Safe (a refusal in at most one of twenty boots, by every route): "
+        f"{counts['safe']}; risky: {counts['risky']}; cannot be told: {counts['cannot_tell']}"
     )
     if (call := closest(answers)) is None:
         return f"{said}."
-    return f"{said}; the closest call is {call.batch:,} batch tokens at length {call.length:,}: {_chances(call)}."
+    return f"{said}. The closest call is {call.batch:,} batch tokens at length {call.length:,}: {_chances(call)}."
 
 
 def closest(answers: list[Risk]) -> Risk | None:
@@ -212,7 +218,7 @@ def closest(answers: list[Risk]) -> Risk | None:
 
 
 def _chances(r: Risk) -> str:
-    if not r.chances:
+    if r.refused or not r.chances:
         return f"{r.refused} of {r.seen} boots were refused"
     low, high = share(r.chances[0]), share(r.chances[-1])
     if low == high:
