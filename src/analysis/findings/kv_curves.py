@@ -139,8 +139,8 @@ def describe_curve(curve: pl.DataFrame, along: str) -> dict[str, str]:
         "title": f"{boots.height} boots along {along}, {refused} of them refused"
         if said
         else f"No curve along {along}",
-        "subtitle": "blue line and band: one more boot, 95 %; thick orange line: the need of one longest request; dashed: beyond "
-        "what was tried",
+        "subtitle": "blue line and band: one more boot, 95 %; thick orange line: what one longest request needs; "
+        "dashed: beyond what was tried",
         "description": f"Memory for the cache along {along}. " + "; ".join([*said, *needs] or ["no data"]),
     }
 

@@ -20,11 +20,9 @@ ROUNDING_GIB = 0.005
 
 
 def headline(predictions: list[Estimate]) -> list[Estimate]:
-    """The figures that the answer rests on: the next boot's pool, of each population that has an interval."""
-    return [
-        e for e in predictions
-        if e.id == "pool.next_boot" and e.qualifiers["measure"] == "tokens" and e.low is not None
-    ]  # fmt: skip
+    """The figures that the answer rests on: the next boot's pool where one has an interval, else its memory."""
+    known = [e for e in predictions if e.id == "pool.next_boot" and e.low is not None]
+    return [e for e in known if e.qualifiers["measure"] == "tokens"] or known
 
 
 def sentence(measured: list[Estimate], predictions: list[Estimate], identity: list[Estimate]) -> str:
@@ -48,9 +46,10 @@ def sentence(measured: list[Estimate], predictions: list[Estimate], identity: li
         return f"{seen}; what the next boot gets cannot be said: no two profiled boots of one setting differ.{doubt}"
     reaches = {who(e): _reach(e.value or 0, e.low or 0, e.high or 0) for e in known}
     arm, reach = max(reaches.items(), key=lambda item: item[1])
+    what = "" if known[0].qualifiers["measure"] == "tokens" else "the memory of "
     return (
-        f"{seen}; where the next boot of a setting lies is known to ±{ceil(100 * reach)} % at the worst (arm {arm})."
-        f"{doubt}"
+        f"{seen}; where {what}the next boot of a setting lies is known to ±{ceil(100 * reach)} % at the worst "
+        f"(arm {arm}).{doubt}"
     )
 
 
@@ -80,7 +79,7 @@ def _range(least: float, most: float) -> str:
 
 def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate]) -> pl.DataFrame:
     """One row a boot: population, outcome, pool in tokens, and its population's interval for the next boot."""
-    next_boot = {who(e): e for e in headline(predictions)}
+    next_boot = {who(e): e for e in headline(predictions) if e.qualifiers["measure"] == "tokens"}
     rows = []
     for arm, population, boot in by_population(connection):
         group = ", ".join(filter(None, (arm, population)))
