@@ -38,6 +38,20 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["a"] * 4, "state": ["idle", "prefill only", "decode only", "both"], "value": [5.0, 11.0, 46.0, 38.0],
         "low": [20.0] * 4, "high": [79.0] * 4,
     }),
+    "memory_curve": pl.DataFrame({
+        "group": ["length 8,192"] * 5, "kind": ["boot", "boot", "prediction", "need", "need"],
+        "outcome": ["served", "refused", "", "", ""], "x": [2048.0, 8192.0, 4096.0, 2048.0, 8192.0],
+        "value": [4.0, 2.0, 3.0, 1.0, 2.5], "low": [None, None, 2.0, None, None],
+        "high": [None, None, 4.0, None, None], "extrapolated": [False, False, False, False, True],
+    }),
+    "memory_parts": pl.DataFrame({
+        "label": ["a", "a", "b"], "arm": ["x"] * 3, "part": ["weights", "KV cache", "KV cache"],
+        "value": [1.0, 4.0, 3.0],
+    }),
+    "refusal_curve": pl.DataFrame({
+        "group": ["length 8,192"] * 3, "route": ["boots seen", "requests that fit", "requests that fit"],
+        "x": [2048.0, 2048.0, 8192.0], "value": [0.0, 4.0, 100.0], "extrapolated": [False, False, True],
+    }),
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3

@@ -10,7 +10,9 @@ PANEL = 190
 """Height of a panel in pixels."""
 
 
-def memory_curve(frame: Frame, *, along: str, title: str, subtitle: str, description: str) -> alt.FacetChart:
+def memory_curve(
+    frame: Frame, *, title: str, subtitle: str, description: str, along: str = "batch tokens"
+) -> alt.FacetChart:
     """A panel a group: points at the boots' memory, the prediction of one more boot, and the need.
 
     Columns group, kind (boot, prediction, need), outcome (of boots), x (named by `along`), value, low, high,

@@ -11,10 +11,10 @@ PANEL = 130
 """Height of a panel in pixels."""
 
 
-def refusal_curve(frame: Frame, *, along: str, title: str, subtitle: str, description: str) -> alt.FacetChart:
-    """A panel a group: the chance (%) along `x` by route, a line a route with a point at each setting asked about.
+def refusal_curve(frame: Frame, *, title: str, subtitle: str, description: str) -> alt.FacetChart:
+    """A panel a group: the chance (%) along batch tokens by route, a line a route with a point at each setting asked about.
 
-    Columns group, route, x (named by `along`), value, extrapolated. Points that are extrapolated are open.
+    Columns group, route, x (batch tokens), value, extrapolated. Points that are extrapolated are open.
     """
     rows = panelled(tidy(frame, "group", "route", "x", "value", "extrapolated").sort("group", "route", "x"))
     rows = rows.with_columns(pl.when(pl.col("extrapolated")).then(pl.lit("")).otherwise(pl.col("route")).alias("solid"))
@@ -22,7 +22,7 @@ def refusal_curve(frame: Frame, *, along: str, title: str, subtitle: str, descri
     y = alt.Y(
         "value:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(labelExpr=PERCENT.labelExpr, tickCount=3)
     )
-    base = alt.Chart().encode(x=alt.X("x:Q", title=along, scale=alt.Scale(zero=False)), y=y)
+    base = alt.Chart().encode(x=alt.X("x:Q", title="batch tokens", scale=alt.Scale(zero=False)), y=y)
     stroke = alt.Stroke("route:N", scale=colour(routes))
     fills = alt.Scale(domain=[*routes, ""], range=[*colour(routes).to_dict()["range"], "transparent"])
     line = base.mark_line(strokeWidth=1.5, opacity=0.7).encode(stroke=stroke)

@@ -6,7 +6,7 @@ fit, a number that holds both costs of a batch token, and holds it against one. 
 at this very setting. `pinned`: memory that was set has no scatter; it suffices or it does not.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import inf, sqrt
 from statistics import fmean
@@ -131,7 +131,8 @@ def risk(connection: duckdb.DuckDBPyConnection, known: Memory, one: Series, batc
         .named("kv.refusal_probability", FINDING, route=route, **names)
         for route, e in got.items()
     )
-    return Risk(one, batch, length, routes, predicted, need, risk.is_extrapolated, len(made), refused, notes)
+    word = replace(risk, routes=routes).verdict
+    return replace(risk, routes=tuple(replace(e, verdict=word) for e in routes))
 
 
 def _predicted(boots: list[KvBoot], batch: int) -> Prediction | str:
