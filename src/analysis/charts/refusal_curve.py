@@ -12,7 +12,7 @@ PANEL = 130
 
 
 def refusal_curve(frame: Frame, *, title: str, subtitle: str, description: str) -> alt.FacetChart:
-    """A panel a group: the chance (%) along batch tokens by route, a line a route with a point at each setting asked about.
+    """A panel a group: the chance (%) along batch tokens, a line a route with a point at each setting asked about.
 
     Columns group, route, x (batch tokens), value, extrapolated. Points that are extrapolated are open.
     """
