@@ -32,13 +32,21 @@ def headline(costs: list[Estimate], made: list[Step]) -> tuple[str, list[Estimat
     return (_contradicted(of) if of[0].believed else _two_costs(of[0])), rests
 
 
+def next_step(costs: list[Estimate], made: list[Step]) -> str:
+    """What would give the cost of a batch token an interval, or a value."""
+    if any(s.believed for s in made):
+        return "boot one level twice more with unchanged arguments: two boots cannot say which of them tells the truth"
+    if not any(e.value is not None for e in costs):
+        return "boot the same setting at a second batch size, twice at each"
+    if not any(e.low is not None for e in costs):
+        return "boot one of the levels again: with one boot a level the scatter of boots is not known"
+    return ""
+
+
 def _two_costs(s: Step) -> str:
     grew = abs(s.need_grown) > BLOCK_ROUNDING * s.need[0]
-    need = (
-        f"{s.need[1] / GIB:.3g} GiB instead of {s.need[0] / GIB:.3g}"
-        if grew
-        else f"{s.need[0] / GIB:.3g} GiB as before"
-    )
+    before, after = (show_number(need, "bytes") for need in s.need)
+    need = f"{after} instead of {before}" if grew else f"{before} as before"
     said = (
         f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
         f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache went from "

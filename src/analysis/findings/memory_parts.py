@@ -20,14 +20,14 @@ def table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     made: list[dict[str, Any]] = []
     for boot in rows(connection, "select * from memory_facts order by ordinal_in_study").iter_rows(named=True):
         made += [
-            {"label": boot["boot"], "arm": boot["arm"], "part": part, "value": gib}
-            for part, gib in _parts(boot).items()
+            {"label": boot["boot"], "arm": boot["arm"], "part": part, "value": gib} for part, gib in parts(boot).items()
         ]
     texts = dict.fromkeys(("label", "arm", "part"), pl.String)
     return pl.DataFrame(made, schema=texts | {"value": pl.Float64})
 
 
-def _parts(boot: dict[str, Any]) -> dict[str, float]:
+def parts(boot: dict[str, Any]) -> dict[str, float]:
+    """The parts of one boot (GiB) from its row of memory_facts, in the order of PARTS."""
     weights, other, graphs, peak = boot["weights_gib"], boot["non_torch_gib"], boot["graphs_gib"], boot["peak_gib"]
     found: dict[str, float | None] = {"weights": weights, "activation peak": peak, "graphs": graphs, "other": other}
     if boot["consumed_gib"] is not None:  # weights and what is not PyTorch's, measured together
@@ -46,12 +46,12 @@ def _parts(boot: dict[str, Any]) -> dict[str, float]:
     return {part: known[part] for part in PARTS if part in known}
 
 
-def describe(parts: pl.DataFrame) -> dict[str, str]:
+def describe(found: pl.DataFrame) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of parts."""
-    boots = parts["label"].n_unique()
+    boots = found["label"].n_unique()
     said = [
         f"{label}: " + ", ".join(f"{part} {gib:.2f} GiB" for part, gib in of.select("part", "value").iter_rows())
-        for (label,), of in parts.group_by("label", maintain_order=True)
+        for (label,), of in found.group_by("label", maintain_order=True)
     ]
     return {
         "title": f"Where the memory of {boots} boots went" if said else "No boot log breaks its memory down",

@@ -3,7 +3,7 @@
 from analysis.findings.boot_risk import Risk, boots_to_settle, what_if
 from analysis.findings.kv_boots import GIB
 from analysis.findings.kv_request import Floor
-from analysis.findings.kv_tables import ROUTES, chance, share
+from analysis.findings.kv_tables import ROUTES, chance, closest, share
 from analysis.redact import redact
 
 WORDS = {
@@ -63,3 +63,10 @@ def next_step(r: Risk) -> str:
     if needed is not None and r.seen < needed:
         return f"{needed} boots {where} show it safe if they scatter as the others do; a refused one counts too"
     return f"boot three times {where} and read the memory of each, refused or not"
+
+
+def most_useful(answers: list[Risk]) -> str:
+    """The next step for the closest call; without one, for the first setting tried of which it cannot be told."""
+    open_ones = [r for r in answers if r.verdict == "cannot_tell" and not r.is_extrapolated]
+    call = closest(answers) or next(iter(open_ones), None)
+    return next_step(call) if call is not None else ""
