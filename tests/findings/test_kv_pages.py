@@ -46,8 +46,8 @@ def test_the_curve_along_length_shows_the_refused_boots_below_the_need() -> None
 def test_what_memory_went_to(write_study: WriteStudy) -> None:
     usage = (
         "(Worker pid=9) INFO 06-01 10:00:30 [gpu_worker.py:700] Free memory on device cuda:0 (70.0/80.0 GiB) on "
-        "startup. Desired GPU memory utilization is (0.5, 40.0 GiB). Actual usage is 15.0 GiB for weight, 2.5 GiB for peak "
-        "activation, 0.5 GiB for non-torch memory, and 1.0 GiB for CUDAGraph memory.",
+        "startup. Desired GPU memory utilization is (0.5, 40.0 GiB). Actual usage is 15.0 GiB for weight, 2.5 GiB for "
+        "peak activation, 0.5 GiB for non-torch memory, and 1.0 GiB for CUDAGraph memory.",
     )
     study = write_study({"a": boot_log(8192, 2048, "20.0", 60_000, extra=usage)})
     parts = dict(memory_parts.table(study.connection).select("part", "value").iter_rows())
