@@ -9,16 +9,22 @@ SHELL := /bin/bash
 export DATA OUT BATCH_TOKENS MAX_MODEL_LEN
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts risk lab test coverage fuzz lint lock clean
+.PHONY: help setup report single check-report facts risk lab test coverage fuzz lint lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo "  studies:       $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo "  studies:           $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
 
 report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path)
-	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"}
+	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"} $(if $(filter no,$(REDACT)),--no-redact)
+
+single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm-cpu/
+	@$(PY) -m analysis single "$${DATA:-}" $${OUT:+--out "$$OUT"}
+
+check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
+	@$(PY) -m analysis check-report "$${DATA:-}"
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"

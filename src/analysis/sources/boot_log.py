@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from analysis.sources import log_blocks, log_wrap
-from analysis.sources.boot_match import MAX_QUOTE, Fact, Match, literals, match, repeated, step_shape
+from analysis.sources.boot_match import Fact, Match, literals, match, repeated, step_shape
 from analysis.sources.boot_resolve import engine_of, resolve
 from analysis.sources.boot_split import MAX_MATCHES, Boot, Splitter
 from analysis.sources.boot_steps import MAX_UNPARSED, Steps
@@ -12,7 +12,7 @@ from analysis.sources.files import SourceFile
 from analysis.sources.log_blocks import Line
 from analysis.sources.log_lines import MAX_TEXT, unwrap
 from analysis.sources.log_origin import origin
-from analysis.sources.reading import Reading, Row, Unparsed
+from analysis.sources.reading import Reading, Row, Unparsed, cut
 
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
 _TOLD_WHOLE = frozenset(("refusal", "crash", "fallback"))
@@ -104,7 +104,7 @@ class _Log:
         for piece in unwrap(line.text):
             found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
             if unread is not None and len(self.unparsed) < MAX_UNPARSED:
-                self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", piece.text[:MAX_QUOTE]))
+                self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", cut(piece.text)))
             for hit in found:
                 boot, service = self.boots.take(hit, piece.service), piece.service
                 if hit.shape.purpose == "step":
@@ -165,7 +165,7 @@ def _fact_row(name: str, hit: Match, fact: Fact, width: int) -> Row:
         "fact": fact.name,
         "engine_index": where.engine,
         "rank": (where.pipeline or 0) * width + (where.tensor or 0) if known else None,
-        "text": None if fact.text is None else fact.text[:MAX_QUOTE],
+        "text": None if fact.text is None else cut(fact.text),
         "value": fact.value,
         "unit": fact.unit,
         "quote": hit.quote,
