@@ -205,3 +205,31 @@ def test_every_study_of_the_repository_has_an_answer() -> None:
             assert risk.verdict in ("safe", "risky", "cannot_tell")
             assert not (risk.refused and risk.verdict == "safe")
             assert not (risk.seen and not risk.refused and risk.verdict == "risky" and risk.seen > 5)
+
+
+@pytest.mark.parametrize(
+    ("gib", "pool", "fixed", "per_token"), [("12.08", 1_110_893, 2.1, 8.5), ("8.44", 1_085_106, 3.3, 3.6)]
+)
+def test_the_published_lengths_give_the_two_parts(
+    write_study: WriteStudy, gib: str, pool: int, fixed: float, per_token: float
+) -> None:
+    """A context of 256k holds half the tokens and more requests: accounting, not memory lost."""
+    study = write_study({
+        "long": boot_log(768_000, 8192, gib, pool), "short": boot_log(262_144, 8192, "8.95", 555_000, day=2)
+    })  # fmt: skip
+    known = boot_risk.memory(study.connection)
+    [part] = known.parts
+    assert part.route == "lengths"
+    assert (part.fixed.value / GIB, part.per_token.value / KIB) == pytest.approx((fixed, per_token), abs=0.06)
+    assert "two boots: their scatter is in the figure and not in its limits" in part.fixed.warnings
+    fitting = {b.boot: b.requests for b in known.boots}
+    assert fitting == pytest.approx({"long": pool / 768_000, "short": 2.117}, abs=0.001)
+
+
+def test_lengths_with_boots_that_contradict_each_other_give_no_parts(write_study: WriteStudy) -> None:
+    study = write_study({
+        "a": boot_log(768_000, 8192, "12.08", 1_110_893), "b": boot_log(768_000, 8192, "8.44", 1_085_106, day=2),
+        "short": boot_log(262_144, 8192, "8.95", 555_000, day=3),
+    })  # fmt: skip
+    [part] = boot_risk.memory(study.connection).parts
+    assert part.fixed.reason.startswith("withheld: boots of one configuration contradict each other")
