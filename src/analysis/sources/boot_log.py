@@ -144,7 +144,7 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
     engine = engine_of(boot)
     width = 1 + max((m.origin.tensor or 0 for m in boot.matches), default=0)
     told: set[tuple[str, str | None, str]] = set()
-    stamps = [hit.origin.stamp for hit in boot.matches if hit.origin.stamp]
+    stamps = [m.origin.stamp for m in boot.matches if m.origin.stamp and m.shape.engine in ("", engine)]
     start = now = stamps[0] if stamps else None
     for hit in boot.matches:
         now = hit.origin.stamp or now

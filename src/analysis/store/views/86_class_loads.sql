@@ -1,4 +1,4 @@
--- one row per (boot, class, clock) of clients' records: what was sent, got and kept, and how long it took; warm-up requests and copies left out
+-- one row per (boot, class, phase, clock) of clients' records: what was sent, got and kept, and how long it took; warm-up requests and copies left out
 -- `span_s` runs from the first request sent to the last end: ramp-up and drain are inside. Records without times of day span
 -- as long as their tool says that it ran.
 create view class_loads as
@@ -17,7 +17,7 @@ with counted as (
 )
 
 select
-    boot, class, clock,
+    boot, class, phase, clock,
     count(*) as requests,
     count(*) filter (done) as completed,
     count(*) filter (not done and status = 'aborted') as aborted,
@@ -27,4 +27,4 @@ select
     count(*) filter (done and valid) as valid,
     coalesce(max(end_s) - min(sent_at_s), max(duration_s))::double as span_s
 from counted
-group by boot, class, clock;
+group by boot, class, phase, clock;

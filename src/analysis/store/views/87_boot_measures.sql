@@ -1,12 +1,15 @@
 -- one row per (boot, measure, class): what arms are compared in, one number a boot; class is null for the engine as a whole
 -- A rate of clients whose loads ran on clocks that do not compare is the sum of the clocks' rates: `note` says so.
 create view boot_measures as
-with client_rates as (
+with clock_rates as (
+    -- phases of one clock follow each other: the pauses between them are in no span
     select
-        boot, class, completed, judged, valid, span_s,
+        boot, class, clock,
+        sum(completed) as completed, sum(judged) as judged, sum(valid) as valid, sum(span_s) as span_s,
         count(*) over (partition by boot, class) as clocks
     from class_loads
     where completed > 0 and span_s > 0
+    group by boot, class, clock
 ),
 
 rates as (
@@ -16,8 +19,21 @@ rates as (
         case when sum(judged) = sum(completed) then sum(valid / span_s * 3600)::double end as valid_per_hour,
         case when max(clocks) > 1
             then 'loads on ' || max(clocks) || ' clocks that do not compare are taken to have run side by side' end as note
-    from client_rates
+    from clock_rates
     group by boot, class
+),
+
+-- a boot that answered a few test requests carried no load
+sizes as (
+    select boot, max(n) as requests
+    from (
+        select boot, sum(total) as n from run_totals
+        where statistic = 'count' and le is null and key is null and concept in ('prefill_time', 'e2e_time', 'ttft')
+        group by boot, concept
+        union all
+        select boot, sum(completed) from class_loads group by boot
+    )
+    group by boot
 ),
 
 answers as (
@@ -54,7 +70,10 @@ server as (
             sum(total) filter (concept = 'decode_time' and statistic = 'value')
         ) as decode_s
     from run_totals
-    where boot is not null and key is null and concept in ('generation_tokens', 'prefill_time', 'decode_time')
+    where key is null and concept in ('generation_tokens', 'prefill_time', 'decode_time')
+        and boot in (select boot from boots)
+        and boot not in (select boot from sizes where requests < 8)
+        and boot not in (select boot from boots where died_after_serving)
     group by boot, run
 ),
 
