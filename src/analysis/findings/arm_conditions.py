@@ -18,13 +18,14 @@ RELATIVE = {"mean prompt tokens": 0.05, "duration of the load (s)": 0.10}
 ABSOLUTE = {"prefix hit rate": 0.02, "failed requests": 0.0, "aborted or cut off": 0.0}
 """Numbers that are alike when they differ by no more than this."""
 NOT_STATED = "not stated"
-STALE = ("no", "not stated")
+ONE_ARM = "one arm only"
 
 
 def table(arms: Arms) -> pl.DataFrame:
     """One row a condition (and class): its value in each arm, several where its boots differ, and whether all are alike.
 
-    `alike` is yes, no, or not stated where an arm with a load (or, of a boot's conditions, any arm) does not say.
+    `alike` is yes, no, not stated where an arm with a load (or, of a boot's conditions, any arm) does not say, or one
+    arm only. What is not alike comes first.
     """
     names = arms.names
     rows = []
@@ -35,7 +36,7 @@ def table(arms: Arms) -> pl.DataFrame:
         rows.append({"condition": label, "alike": _alike(arms, names, condition, name), **shown})
     schema = dict.fromkeys(("condition", "alike", *names), pl.String)
     frame = pl.DataFrame(rows, schema=schema)
-    order = pl.col("alike").replace_strict({"no": 0, "not stated": 1, "yes": 2}, default=3, return_dtype=pl.Int8)
+    order = pl.col("alike").replace_strict({"no": 0, NOT_STATED: 1, ONE_ARM: 2, "yes": 3}, return_dtype=pl.Int8)
     return frame.sort(order, maintain_order=True)
 
 
@@ -79,6 +80,8 @@ def _alike(arms: Arms, names: list[str], condition: str, name: str | None) -> st
     silent = [arm for arm in needed if not saying & set(arms.of_arm(arm))]
     if part.is_empty() or (silent and name is None):
         return NOT_STATED
+    if len([arm for arm in names if saying & set(arms.of_arm(arm))]) < 2:
+        return ONE_ARM
     numbers = part["number"].drop_nulls()
     least, most = (numbers.min(), numbers.max()) if len(numbers) else (None, None)
     if isinstance(least, float) and isinstance(most, float):

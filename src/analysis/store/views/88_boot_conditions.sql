@@ -28,10 +28,16 @@ of_class as (
     select
         boot, coalesce(class, 'unlabelled') as class,
         avg(prompt_tokens) filter (is_counted and is_completed) as prompt_tokens,
-        count(*) filter (is_warmup) as warmups,
-        string_agg(distinct phase, ', ' order by phase) filter (is_counted) as phases
+        count(*) filter (is_warmup) as warmups
     from request_metrics join request_boots using (file)
     group by all
+),
+
+phases as (
+    select boot, string_agg(distinct phase, ', ' order by phase) as value
+    from request_metrics join request_boots using (file)
+    where is_counted and phase is not null
+    group by boot
 ),
 
 concurrency as (
@@ -97,8 +103,7 @@ union all
 select boot, 'mean prompt tokens', class, round(prompt_tokens)::bigint::varchar, prompt_tokens
 from of_class join loaded using (boot) where prompt_tokens is not null
 union all
-select boot, 'phases of the load', null, string_agg(distinct phases, ', ' order by phases), null
-from of_class join loaded using (boot) where phases is not null group by boot
+select boot, 'phases of the load', null, value, null from phases join loaded using (boot)
 union all
 select boot, 'concurrency', null, value, null from concurrency join loaded using (boot)
 union all
