@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT
+export DATA OUT A B
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report compare facts lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -19,6 +19,9 @@ setup: $(READY)  ## make the environment in .venv from requirements.lock
 
 report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path)
 	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"}
+
+compare: $(READY)  ## compare two studies, or two arms: make compare A=before/ B=after/ (or A='vllm-cpu#A' B='vllm-cpu#D')
+	@$(PY) -m analysis compare "$${A:-}" "$${B:-}" $${OUT:+--out "$$OUT"}
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"

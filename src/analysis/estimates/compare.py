@@ -97,8 +97,8 @@ def further_runs(x: Floats, y: Floats, paired: bool, margin: float) -> str:
     as_seen = runs_to_show(seen, sd, paired=paired)
     said = f"{_further(equal, n, unit)} would show equivalence within {margin:.0%} if the arms are equal"
     if expm1(seen) > margin:  # a difference inside the margin is not worth being shown
-        said += f", {_further(as_seen, n, unit)} a difference if it is as large as seen ({expm1(seen):.0%})"
-    return f"{said}; the scatter staying as it was"
+        said += f", {_further(as_seen, n, unit)} a difference as large as seen ({expm1(seen):.0%})"
+    return f"at this scatter {said}"
 
 
 def _further(needed: int, n: int, unit: str) -> str:

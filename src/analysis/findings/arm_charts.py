@@ -4,13 +4,15 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.arm_tables import margin, measure_text, verdict_text
-from analysis.findings.arms import MEASURES, Arms
+from analysis.findings.arm_tables import margin, measure_text, percent, verdict_text
+from analysis.findings.arms import Arms
 
 SHORT = {"output_tokens_per_s": "throughput", "completed_per_hour": "done/h", "valid_per_hour": "valid/h", "ttft_p50": "TTFT p50",
          "ttft_p95": "TTFT p95", "inter_token_p99": "ITL p99", "prefill_share": "prefill share", "pool": "token pool",
          "available": "KV memory", "engine_memory": "engine mem.", "peak_memory": "peak memory", "start_up": "start-up"}  # fmt: skip
-"""What fits beside a narrow chart."""
+"""What fits beside a narrow chart, in the order of arms.MEASURES."""
+FARTHEST = 16.0
+"""Ratios beyond it or its inverse are not drawn, intervals are cut there: one far ratio would press the others together."""
 MOST_ROWS = 40
 """Boots that a timeline shows one by one; of more, the medians of each arm."""
 
@@ -20,25 +22,25 @@ def forest_table(found: list[Estimate]) -> pl.DataFrame:
     several = len({e.qualifiers["a"] for e in found}) > 1
     rows = [
         {
-            "measure": " ".join(filter(None, (SHORT[e.qualifiers["measure"]], e.qualifiers.get("class")))),
+            "measure": SHORT[e.qualifiers["measure"]], "class": e.qualifiers.get("class"),
             "arm": f"{e.qualifiers['b']} / {e.qualifiers['a']}" if several else e.qualifiers["b"],
             "value": e.value, "low": e.low, "high": e.high, "verdict": e.verdict,
         }
         for e in found if e.value is not None
     ]  # fmt: skip
-    texts, numbers = ("measure", "arm"), ("value", "low", "high")
+    texts, numbers = ("measure", "class", "arm"), ("value", "low", "high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64) | {"verdict": pl.String}
     frame = pl.DataFrame(rows, schema=schema)
-    order = list(dict.fromkeys(f"{SHORT[m]}" for m in MEASURES))
-    place = pl.col("measure").map_elements(lambda m: next(i for i, s in enumerate(order) if m.startswith(s)), pl.Int64)
-    return frame.sort(place, "measure", maintain_order=True) if rows else frame
+    place = {name: i for i, name in enumerate(SHORT.values())}
+    order = pl.col("measure").replace_strict(place, return_dtype=pl.Int64)
+    return frame.sort(order, "class", maintain_order=True)
 
 
 def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of ratios."""
     drawn = [e for e in found if e.value is not None]
     decided = [e for e in drawn if e.verdict in ("different", "equivalent")]
-    open_points = sum(e.low is None for e in drawn)
+    open_points, far = sum(e.low is None for e in drawn), sum(not 1 / FARTHEST <= (e.value or 1) <= FARTHEST for e in drawn)
     bases = list(dict.fromkeys(e.qualifiers["a"] for e in found))
     base = f"ratio over arm {bases[0]}" if len(bases) == 1 else "ratio of the arms named"
     said = [
@@ -47,9 +49,9 @@ def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, str]:
     ]
     return {
         "title": f"{len(decided)} of {len(drawn)} ratios are decided" if drawn else "There is no ratio to show",
-        "subtitle": f"{base}, 95 % intervals; shaded: the same within {margin(of):.0%}"
-        + (" (default margin)" if of.plan.margin is None else " (declared margin)")
-        + f"; open: no interval ({open_points}); intervals that leave the axis are cut",
+        "subtitle": f"{base}, 95 % intervals; shaded: the same within {percent(margin(of))} "
+        + ("(by default)" if of.plan.margin is None else "(declared)")
+        + f"; open: no interval ({open_points}); beyond the axis, only in the table: {far}",
         "description": "Ratios of arms. " + ("; ".join(said) or "no data"),
     }
 
@@ -79,7 +81,7 @@ def describe_startup(phases: pl.DataFrame) -> dict[str, str]:
     said = [f"{label}: {show_number(end, 's')}" for label, end in totals.iter_rows()]
     each = [f"{phase} {show_number(s, 's')}" for phase, _, s in by_phase.iter_rows()]
     return {
-        "title": f"Of a start-up the longest phase is {longest['phase'][0]} (median {show_number(longest['seconds'][0], 's')})"
+        "title": f"Of a start-up, {longest['phase'][0]} takes longest (median {show_number(longest['seconds'][0], 's')})"
         if said
         else "No boot log shows a start-up to its end",
         "subtitle": f"{totals.height} start-ups by arm; times as the logs print them, from their first line",

@@ -20,11 +20,16 @@ def margin(of: Arms) -> float:
     return MARGIN if of.plan.margin is None else of.plan.margin
 
 
+def percent(share: float) -> str:
+    """A share as a reader is told it: 5 %, 2.5 %."""
+    return f"{100 * share:.3g} %".replace("-", "−")
+
+
 def verdict_text(e: Estimate, within: float) -> str:
     """The verdict as a reader is told it."""
     texts = {
-        "different": f"different ({_change(e.value)})", "equivalent": f"equivalent within {within:.0%}",
-        "cannot_tell": "cannot tell", "no_replicates": "one boot an arm: no verdict",
+        "different": f"different ({_change(e.value)})", "equivalent": f"equivalent within {percent(within)}",
+        "cannot_tell": "cannot tell", "no_replicates": "no verdict: one boot",
     }  # fmt: skip
     return texts.get(e.verdict or "", "not computable")
 
@@ -32,7 +37,7 @@ def verdict_text(e: Estimate, within: float) -> str:
 def _change(ratio: float | None) -> str:
     if ratio is None:
         return "by how much is not known"
-    return f"{ratio - 1:+.0%}".replace("-", "−") if ratio < 2 else f"{ratio:.2g} times"
+    return f"{'+' if ratio > 1 else ''}{percent(round(ratio - 1, 3))}" if ratio < 2 else f"{ratio:.2g} times"
 
 
 def measure_text(e: Estimate) -> str:
@@ -52,7 +57,7 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
     count = Counter(e.verdict for e in found)
     told = [
         f"{count['different']} show a difference" if count["different"] else "none shows a difference",
-        f"{count['equivalent']} equivalence within {margin(of):.0%}" if count["equivalent"] else "",
+        f"{count['equivalent']} equivalence within {percent(margin(of))}" if count["equivalent"] else "",
         f"{count['cannot_tell']} cannot tell" if count["cannot_tell"] else "",
         f"{count['no_replicates']} have one boot in an arm and so no verdict" if count["no_replicates"] else "",
     ]  # fmt: skip
@@ -96,7 +101,7 @@ def next_step(of: Arms, found: list[Estimate]) -> str:
     if any(e.verdict == "no_replicates" for e in found):
         return "Boot each arm at least three times under the same load, the arms taking turns in each session."
     open_ones = [e for e in found if e.verdict == "cannot_tell" and e.qualifiers["measure"] in arms.SPEED]
-    needed = next((w for e in open_ones for w in e.warnings if "further" in w), "")
+    needed = next((w for e in open_ones for w in e.warnings if w.startswith("at this scatter")), "")
     return f"{measure_text(open_ones[0]).capitalize()}: {needed}." if needed else ""
 
 
@@ -133,16 +138,18 @@ def arm_table(of: Arms) -> pl.DataFrame:
             "sessions": boots["session_name"].n_unique() if not boots["session_name"].null_count() else None,
             "configuration": "not known" if not known else "differs between its boots: " + ", ".join(within) if within else "one",
             "differs from the base in": "(the base)" if arm == first else ", ".join(changed) or ("nothing seen" if known else "not known"),
-            "comparison": "—" if arm == first else _kind(of, changed, known),
+            "comparison": "—" if arm == first else _kind(of, changed, within, known),
         })  # fmt: skip
     texts = ("known from", "configuration", "differs from the base in", "comparison")
     schema = {"arm": pl.String, **dict.fromkeys(("boots", "served"), pl.Int64), "known from": pl.String, "sessions": pl.Int64}
     return pl.DataFrame(rows, schema={**schema, **dict.fromkeys(texts, pl.String)})
 
 
-def _kind(of: Arms, changed: list[str], known: bool) -> str:
+def _kind(of: Arms, changed: list[str], within: list[str], known: bool) -> str:
     if not known:
         return "not known"
+    if within:
+        return "none: not one configuration"
     if len(changed) < 2:
         return "one knob" if changed else "repeats the base"
     return "whole systems (declared)" if of.plan.whole_systems else f"confounded: {len(changed)} knobs"
@@ -166,22 +173,25 @@ def knob_table(of: Arms) -> pl.DataFrame:
 
 
 def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
-    """One row a ratio: both arms' values, the ratio with its interval, the verdict, boots, and what must be known with it."""
+    """One row a ratio: both arms' values (first the base's), ratio and interval, verdict, boots, what must be known with it."""
     rows = [
         {
             "arms": f"{e.qualifiers['b']} over {e.qualifiers['a']}", "measure": measure_text(e),
-            "first": centre(of, e.qualifiers["a"], e), "second": centre(of, e.qualifiers["b"], e),
-            "ratio": show(e) if e.value is not None else "—", "verdict": verdict_text(e, margin(of)), "boots": e.n,
+            "values": f"{centre(of, e.qualifiers['a'], e)} → {centre(of, e.qualifiers['b'], e)}",
+            "ratio": show(e) if e.low is not None else show_number(e.value, "x", digits=2) if e.value else "—",
+            "verdict": verdict_text(e, margin(of)), "boots": e.n,
             "know with it": "; ".join(dict.fromkeys([*price(of, e), *_decides(e)])) or "—",
         }
         for e in found
     ]  # fmt: skip
-    texts = ("arms", "measure", "first", "second", "ratio", "verdict")
+    texts = ("arms", "measure", "values", "ratio", "verdict")
     return pl.DataFrame(rows, schema=dict.fromkeys(texts, pl.String) | {"boots": pl.Int64, "know with it": pl.String})
 
 
 def _decides(e: Estimate) -> list[str]:
-    said = [w for w in e.warnings if "further" in w or w.startswith(("confounded", "the printed pool", "a difference was"))]
+    """What belongs beside a verdict; what holds for all ratios of two arms is in the table of arms."""
+    said = [w for w in e.warnings if w.startswith(("at this scatter", "a difference was", "alone this"))]
+    said += [arms.POOL_SHORT] if arms.POOL_LIMIT in e.warnings else []
     return [*said, *([e.reason] if e.verdict == "cannot_tell" and e.reason else [])]
 
 

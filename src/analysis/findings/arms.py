@@ -40,6 +40,7 @@ SPEED = frozenset({*PER_CLASS, "output_tokens_per_s"})
 """Measures in which shorter or invalid answers look like speed."""
 PARTS = ("measures", "knobs", "conditions", "answers", "phases")
 VIEWS = ("boot_conditions", "saved_answers", "startup_phases")
+POOL_SHORT = "pools of two settings do not compare"
 POOL_LIMIT = "the printed pool is comparable within one length and batch setting only, and these arms differ in it"
 
 

@@ -48,7 +48,16 @@ LABELS = {
 
 _BARE = {"measure", "outcome"}
 """Qualifiers whose value says by itself what it is."""
-_VALUES = {("measure", "available"): "available memory", ("measure", "tokens"): "token pool"}
+_NAMES = {"a": "base", "b": "arm"}
+"""Qualifiers that are called otherwise."""
+_VALUES = {
+    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool", ("measure", "pool"): "token pool",
+    ("measure", "output_tokens_per_s"): "output tokens per second", ("measure", "completed_per_hour"): "completed per hour",
+    ("measure", "valid_per_hour"): "valid per hour", ("measure", "ttft_p50"): "median time to first token",
+    ("measure", "ttft_p95"): "95 % quantile of the time to first token", ("measure", "start_up"): "start-up time",
+    ("measure", "inter_token_p99"): "99 % quantile of the time between tokens", ("measure", "prefill_share"): "prefill share",
+    ("measure", "engine_memory"): "memory of the engine", ("measure", "peak_memory"): "peak memory",
+}  # fmt: skip
 
 
 def place(key: str, values: Sequence[str]) -> str:
@@ -56,7 +65,7 @@ def place(key: str, values: Sequence[str]) -> str:
     words = ", ".join(_VALUES.get((key, value), value) for value in values)
     if key in _BARE:
         return words
-    name = key.replace("_", " ")
+    name = _NAMES.get(key, key.replace("_", " "))
     plural = len(values) > 1 and not name.endswith("tokens")
     return f"{name}{('es' if name.endswith('s') else 's') if plural else ''} {words}"
 

@@ -2,7 +2,7 @@
 -- A phase ends at the last line that shows it done; one that the log does not show is part of the next. Times are as fine as printed.
 create view startup_phases as
 with ends as (
-    select boot, 1 as stage, 'until configured' as phase, min(since_start_s) as end_s
+    select boot, 1 as stage, 'configuration' as phase, min(since_start_s) as end_s
     from boot_facts where starts_with(fact, 'config.') group by boot
     union all
     select boot, 2, 'weights', max(since_start_s)
@@ -14,7 +14,7 @@ with ends as (
     select boot, 4, 'warm-up', max(since_start_s)
     from boot_facts where fact in ('phase_init_engine', 'phase_graph_capture', 'phase_warmup') group by boot
     union all
-    select boot, 5, 'until ready', ready_s from arm_boots
+    select boot, 5, 'server', ready_s from arm_boots
 ),
 
 ordered as (
