@@ -9,16 +9,18 @@ from analysis.charts.frames import Frame, ordered, shorten, tidy
 from analysis.charts.marks import coloured, interval, points, shaped
 from analysis.charts.theme import INK, finish
 
-# A row's key is "measure \n class \n arm \n label?"; the first row of a measure carries its name on the axis, in two lines.
+# A row's key is "measure \n class \n arm \n label?"; the first row of a measure carries its name on the axis.
 _NAME_AT_FIRST = "split(datum.value, '\\n')[3] ? slice(split(datum.value, '\\n'), 0, 2) : ''"
 
 
-def forest(frame: Frame, margin: float, farthest: float, *, title: str, subtitle: str, description: str) -> alt.LayerChart:
+def forest(
+    frame: Frame, margin: float, farthest: float, *, title: str, subtitle: str, description: str
+) -> alt.LayerChart:
     """One point a measure and arm at its ratio over the base arm, with its interval; the same axis for all.
 
-    Columns measure, class (null: none), arm, value, low, high. A row without a value, or with one beyond `farthest` or its
-    inverse, is left out; intervals are cut there. A point is open where it has no interval. Shaded: ratios that `margin`
-    (a share) counts as the same. Measures come in the order of the frame.
+    Columns measure, class (null: none), arm, value, low, high. A row without a value, or with one beyond `farthest` or
+    its inverse, is left out; intervals are cut there. A point is open where it has no interval. Shaded: ratios that
+    `margin` (a share) counts as the same. Measures come in the order of the frame.
     """
     rows = tidy(frame, "measure", "class", "arm", "value", "low", "high").drop_nulls("value")
     rows = rows.filter(pl.col("value").is_between(1 / farthest, farthest)).with_columns(pl.col("class").fill_null(""))

@@ -1,7 +1,6 @@
 """What each boot did until it was ready."""
 
 import altair as alt
-import polars as pl
 
 from analysis.charts.frames import Frame, shorten, tidy
 from analysis.charts.marks import rows_axis

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from analysis.estimates import compare as arms
 from analysis.estimates import quantile_buckets, quantile_values, ratio_requests, tails
 from analysis.estimates.buckets import Buckets
-from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.inputs import Floats, floats, problem
 from analysis.estimates.ratio_page import PageShare, share_from_sums_only
 from analysis.estimates.ratio_scrapes import Windows, share_from_scrapes
@@ -82,7 +82,9 @@ def compare(
     Several runs of an arm in one session become their geometric mean. `family`: see estimates/compare.py.
     """
     x, y = floats(a), floats(b)
-    first, second = _sessions(session_a, x), _sessions(session_b, y)
+    first, second = session_a or [], session_b or []
+    if any(names and len(names) != len(values) for names, values in ((first, x), (second, y))):
+        return no_interval(None, "x", "none", "sessions: not one for each run", n_of="runs")
     both = sorted(set(first) & set(second))
     if len(both) >= 2 and problem("runs", x, positive=True) is None and problem("runs", y, positive=True) is None:
         of_a, of_b = (_means(values, names, both) for values, names in ((x, first), (y, second)))
@@ -96,10 +98,6 @@ def compare(
             "each arm ran in its own sessions: the session is inside the difference; interleave arms"
         )
     return replace(got, picked="unpaired: fewer than two sessions ran both arms")
-
-
-def _sessions(names: list[str] | None, values: Floats) -> list[str]:
-    return list(names) if names is not None and len(names) == len(values) else []
 
 
 def _means(values: Floats, names: list[str], sessions: list[str]) -> Floats:

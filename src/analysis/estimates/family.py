@@ -1,4 +1,4 @@
-"""Assumption: runs are independent and log-normal. Several comparisons of one measure, with intervals that hold together."""
+"""Assumption: runs are independent and log-normal. Comparisons of one measure whose intervals hold together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -79,5 +79,3 @@ def _member(alone: Estimate, joint: Estimate, size: int, margin: float | None) -
     if verdict == "cannot_tell" and alone.verdict == "different":
         found = found.with_warnings(f"alone this difference would be shown, as one of {size} comparisons it is not")
     return found
-
-

@@ -7,12 +7,15 @@ from analysis.estimates.rounding import show, show_number
 from analysis.findings.arm_tables import margin, measure_text, percent, verdict_text
 from analysis.findings.arms import Arms
 
-SHORT = {"output_tokens_per_s": "throughput", "completed_per_hour": "done/h", "valid_per_hour": "valid/h", "ttft_p50": "TTFT p50",
-         "ttft_p95": "TTFT p95", "inter_token_p99": "ITL p99", "prefill_share": "prefill share", "pool": "token pool",
-         "available": "KV memory", "engine_memory": "engine mem.", "peak_memory": "peak memory", "start_up": "start-up"}  # fmt: skip
+SHORT = {
+    "output_tokens_per_s": "throughput", "completed_per_hour": "done/h", "valid_per_hour": "valid/h",
+    "ttft_p50": "TTFT p50", "ttft_p95": "TTFT p95", "inter_token_p99": "ITL p99", "prefill_share": "prefill share",
+    "pool": "token pool", "available": "KV memory", "engine_memory": "engine mem.", "peak_memory": "peak memory",
+    "start_up": "start-up",
+}  # fmt: skip
 """What fits beside a narrow chart, in the order of arms.MEASURES."""
 FARTHEST = 16.0
-"""Ratios beyond it or its inverse are not drawn, intervals are cut there: one far ratio would press the others together."""
+"""Ratios beyond it or its inverse are not drawn, intervals are cut: one far ratio would press the rest together."""
 MOST_ROWS = 40
 """Boots that a timeline shows one by one; of more, the medians of each arm."""
 
@@ -40,7 +43,10 @@ def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of ratios."""
     drawn = [e for e in found if e.value is not None]
     decided = [e for e in drawn if e.verdict in ("different", "equivalent")]
-    open_points, far = sum(e.low is None for e in drawn), sum(not 1 / FARTHEST <= (e.value or 1) <= FARTHEST for e in drawn)
+    open_points, far = (
+        sum(e.low is None for e in drawn),
+        sum(not 1 / FARTHEST <= (e.value or 1) <= FARTHEST for e in drawn),
+    )
     bases = list(dict.fromkeys(e.qualifiers["a"] for e in found))
     base = f"ratio over arm {bases[0]}" if len(bases) == 1 else "ratio of the arms named"
     said = [
@@ -63,11 +69,13 @@ def startup_table(of: Arms) -> pl.DataFrame:
     placed = placed.filter(pl.col("boot").is_in(served.implode()))
     if placed["boot"].n_unique() > MOST_ROWS:
         ends = placed.group_by("arm", "phase", "stage").agg(pl.col("start_s", "end_s").median())
-        return ends.sort("arm", "stage").select(pl.col("arm").alias("label"), "arm", "phase", "stage", "start_s", "end_s")
+        return ends.sort("arm", "stage").select(
+            pl.col("arm").alias("label"), "arm", "phase", "stage", "start_s", "end_s"
+        )
     order = {arm: i for i, arm in enumerate(of.names)}
     place = pl.col("arm").replace_strict(order, default=0, return_dtype=pl.Int64)
     return placed.sort(place, "boot", "stage").select(
-        pl.when(pl.col("arm") == pl.col("boot")).then("boot").otherwise(pl.format("{} · {}", "arm", "boot")).alias("label"),
+        pl.format("{} · {}", "arm", "boot").alias("label"),
         "arm", "phase", "stage", "start_s", "end_s",
     )  # fmt: skip
 
@@ -81,9 +89,13 @@ def describe_startup(phases: pl.DataFrame) -> dict[str, str]:
     said = [f"{label}: {show_number(end, 's')}" for label, end in totals.iter_rows()]
     each = [f"{phase} {show_number(s, 's')}" for phase, _, s in by_phase.iter_rows()]
     return {
-        "title": f"Of a start-up, {longest['phase'][0]} takes longest (median {show_number(longest['seconds'][0], 's')})"
-        if said
-        else "No boot log shows a start-up to its end",
+        "title": _longest(longest["phase"][0], longest["seconds"][0]) if said else "No log shows a whole start-up",
         "subtitle": f"{totals.height} start-ups by arm; times as the logs print them, from their first line",
-        "description": "Start-up. " + ("; ".join(said) or "no data") + (f". Medians of the phases: {', '.join(each)}" if each else ""),
+        "description": "Start-up. "
+        + ("; ".join(said) or "no data")
+        + (f". Medians of the phases: {', '.join(each)}" if each else ""),
     }
+
+
+def _longest(phase: str, seconds: float) -> str:
+    return f"Of a start-up, {phase} takes longest (median {show_number(seconds, 's')})"

@@ -1,14 +1,14 @@
-"""What must be alike in arms that are compared, and is it: model, input, sampling, build, caches, failures, duration."""
+"""What must be alike in arms that are compared, and is it: model, input, sampling, caches, failures, duration."""
 
 import polars as pl
 
 from analysis.findings.arms import Arms, Pair
 
 ORDER = (
-    "model", "model revision", "tokenizer", "tokenizer revision", "prompt template", "engine build", "sampling", "input set",
-    "mean prompt tokens", "phases of the load", "concurrency", "prefix cache", "prefix cache before the load",
-    "prefix hit rate", "compile cache", "warm-up requests left out", "failed requests", "aborted or cut off",
-    "duration of the load (s)",
+    "model", "model revision", "tokenizer", "tokenizer revision", "prompt template", "engine build", "sampling",
+    "input set", "mean prompt tokens", "phases of the load", "concurrency", "prefix cache",
+    "prefix cache before the load", "prefix hit rate", "compile cache", "warm-up requests left out", "failed requests",
+    "aborted or cut off", "duration of the load (s)",
 )  # fmt: skip
 OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"})
 OF_BOOT = OF_START_UP - {"compile cache"}
@@ -22,7 +22,7 @@ ONE_ARM = "one arm only"
 
 
 def table(arms: Arms) -> pl.DataFrame:
-    """One row a condition (and class): its value in each arm, several where its boots differ, and whether all are alike.
+    """One row a condition (and class): its value in each arm, several where its boots differ; whether all are alike.
 
     `alike` is yes, no, not stated where an arm with a load (or, of a boot's conditions, any arm) does not say, or one
     arm only. What is not alike comes first.

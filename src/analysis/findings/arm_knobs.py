@@ -14,8 +14,9 @@ import polars as pl
 from analysis.findings.frames import rows
 
 IGNORED = frozenset({
-    "host", "port", "model", "model_tag", "model_path", "served_model_name", "uvicorn_log_level", "root_path", "tokenizer",
-    "api_key", "hf_token", "ssl_keyfile", "ssl_certfile", "ssl_keyfile_password", "ssl_ca_certs", "allowed_origins",
+    "host", "port", "model", "model_tag", "model_path", "served_model_name", "uvicorn_log_level", "root_path",
+    "tokenizer", "api_key", "hf_token", "ssl_keyfile", "ssl_certfile", "ssl_keyfile_password", "ssl_ca_certs",
+    "allowed_origins",
 })  # fmt: skip
 """Where a server listens, who may call it and what it is called is no setting of the engine; the model has its row."""
 SECRET = re.compile(r"(^|_)(key|secret|password|token|credential)$|auth", re.IGNORECASE)
@@ -127,9 +128,11 @@ def _arguments(line: str) -> dict[str, str]:
 def _environment(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, str]]:
     """Environment variables that a description declares for a boot."""
     query = """
-        select distinct trim(both '"' from ids.value) as boot, regexp_extract(facts.key, '\\.env\\.(.+)$', 1) as name, facts.value
+        select distinct
+            trim(both '"' from ids.value) as boot, regexp_extract(facts.key, '\\.env\\.(.+)$', 1) as name, facts.value
         from study_facts as facts
-        join study_facts as ids on ids.file = facts.file and ids.key = regexp_extract(facts.key, '^boots\\[\\d+\\]') || '.id'
+        join study_facts as ids
+            on ids.file = facts.file and ids.key = regexp_extract(facts.key, '^boots\\[\\d+\\]') || '.id'
         where regexp_matches(facts.key, '^boots\\[\\d+\\]\\.env\\..') order by all
     """
     lines = connection.sql(query).fetchall()

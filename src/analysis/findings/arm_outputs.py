@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 import polars as pl
 
-from analysis.findings.arms import PER_CLASS, SPEED, Arms, Pair
+from analysis.findings.arms import MEASURES, PER_CLASS, Arms, Pair
 
 NEAR = 0.9
 """Two texts are near when this share of their characters is in common blocks (Ratcliff and Obershelp)."""
@@ -16,14 +16,14 @@ LONGEST = 2000
 MOST = 400
 """Pairs of texts that are compared for each pair of arms."""
 SAME_PLACE = 0.9
-"""Share of places with equal prompt lengths from which two files of one name are taken for the same inputs in the same order."""
+"""Share of places with equal prompt lengths from which two files of one name are taken for the same inputs in order."""
 SHORTER, FEWER = 0.05, 0.02
 """Answers are shorter from this share on, fewer of them valid from this many points on."""
 _TEXTS = {"arm": pl.String, "class": pl.String}
 
 
 def answers(arms: Arms) -> pl.DataFrame:
-    """One row an arm and class: boots, answers, mean output tokens, share cut off by length, share valid (of those judged)."""
+    """One row an arm and class: boots, answers, mean output tokens, shares cut off by length, and valid if judged."""
     placed = arms.answers.join(arms.boots.select("boot", "arm"), on="boot").filter(pl.col("arm").is_in(arms.names))
     found = placed.group_by("arm", "class").agg(
         pl.col("boot").n_unique().alias("boots"), pl.len().alias("answers"),
@@ -35,11 +35,10 @@ def answers(arms: Arms) -> pl.DataFrame:
 
 
 def caveats(arms: Arms, pair: Pair, measure: str, name: str | None, ratio: float | None) -> list[str]:
-    """What the faster arm of a pair paid with: shorter answers, fewer valid ones; empty where it did not, or is not known."""
-    if measure not in SPEED or measure not in PER_CLASS or ratio is None or ratio == 1:
+    """What the faster arm of a pair paid with, as far as is known: shorter answers, fewer valid ones."""
+    if measure not in PER_CLASS or ratio is None or ratio == 1:
         return []
-    more_is_better = measure in ("completed_per_hour", "valid_per_hour")
-    faster, other = (pair[1], pair[0]) if (ratio > 1) == more_is_better else pair
+    faster, other = (pair[1], pair[0]) if (ratio > 1) == (MEASURES[measure][1] == "more") else pair
     table = {row["arm"]: row for row in answers(arms).filter(pl.col("class") == name).iter_rows(named=True)}
     if faster not in table or other not in table:
         return []
@@ -47,16 +46,20 @@ def caveats(arms: Arms, pair: Pair, measure: str, name: str | None, ratio: float
     said = []
     length, was = fast["mean output tokens"], slow["mean output tokens"]
     if length is not None and was and length < (1 - SHORTER) * was:
-        said.append(f"{faster}'s answers are {1 - length / was:.0%} shorter ({length:.0f} against {was:.0f} tokens)")
+        said.append(
+            f"{faster}'s answers are {100 * (1 - length / was):.0f} % shorter ({length:.0f} against {was:.0f} tokens)"
+        )
     if fast["valid"] is not None and slow["valid"] is not None and fast["valid"] < slow["valid"] - FEWER:
-        said.append(f"fewer of {faster}'s answers are valid ({fast['valid']:.0%} against {slow['valid']:.0%})")
+        said.append(
+            f"fewer of {faster}'s answers are valid ({100 * fast['valid']:.0f} % against {100 * slow['valid']:.0f} %)"
+        )
     return said
 
 
 def same_inputs(arms: Arms, of_pairs: list[Pair]) -> pl.DataFrame:
-    """One row a pair of arms, and an arm against itself (its boots against each other): inputs that both answered and agree in.
+    """One row a pair of arms, and an arm against itself (its boots against each other), by how they answered the same.
 
-    Columns a, b, inputs, equal, near (both shares of the inputs), length ratio (b over a), found by.
+    Columns a, b, inputs (that both answered), equal, near (shares of the inputs), length ratio (b over a), found by.
     """
     selves = list(dict.fromkeys((arm, arm) for pair in of_pairs for arm in pair))
     found = [row for pair in [*selves, *of_pairs] if (row := _agreement(arms, pair)) is not None]
@@ -80,11 +83,13 @@ def _agreement(arms: Arms, pair: Pair) -> dict[str, object] | None:
         return None
     alike = [_likeness(a, b) for a, b in every.select("output_text", "output_text_b").iter_rows()]
     lengths = every.drop_nulls(["output_tokens", "output_tokens_b"])
-    total = lengths["output_tokens"].sum()
+    first_tokens, second_tokens = (
+        float(lengths[c].cast(pl.Float64).sum()) for c in ("output_tokens", "output_tokens_b")
+    )
     return {
         "a": pair[0], "b": pair[1], "inputs": len(alike), "equal": sum(x == 1 for x in alike) / len(alike),
         "near": sum(x >= NEAR for x in alike) / len(alike),
-        "length ratio": lengths["output_tokens_b"].sum() / total if total else None, "found by": ", ".join(sorted(ways)),
+        "length ratio": second_tokens / first_tokens if first_tokens else None, "found by": ", ".join(sorted(ways)),
     }  # fmt: skip
 
 

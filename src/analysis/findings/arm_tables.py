@@ -15,6 +15,8 @@ from analysis.findings.arms import MEASURES, Arms, Pair
 UNITS = {"output_tokens_per_s": "tokens/s", "completed_per_hour": "1/h", "valid_per_hour": "1/h", "prefill_share": "1",
          "pool": "tokens", "available": "bytes", "engine_memory": "bytes", "peak_memory": "bytes"}  # fmt: skip
 """Units of measures; seconds where none is named."""
+
+
 def margin(of: Arms) -> float:
     """The margin that holds: declared, else the default."""
     return MARGIN if of.plan.margin is None else of.plan.margin
@@ -88,16 +90,14 @@ def _speed(of: Arms, found: list[Estimate]) -> str:
 def headline(found: list[Estimate]) -> list[Estimate]:
     """The figures that the answer rests on: speed that was decided, then what else was, then speed that was not."""
     decided = ("different", "equivalent")
-    ranked = sorted(
-        found, key=lambda e: (e.verdict not in decided) * 2 + (e.qualifiers["measure"] not in arms.SPEED)
-    )
+    ranked = sorted(found, key=lambda e: (e.verdict not in decided) * 2 + (e.qualifiers["measure"] not in arms.SPEED))
     return ranked[:4]
 
 
 def next_step(of: Arms, found: list[Estimate]) -> str:
     """What would decide."""
     if len(of.names) < 2:
-        return "Boot a second configuration into the same folder, or hold two studies against each other: make compare A=... B=..."
+        return "Boot a second configuration into the same folder, or compare two studies: make compare A=... B=..."
     if any(e.verdict == "no_replicates" for e in found):
         return "Boot each arm at least three times under the same load, the arms taking turns in each session."
     open_ones = [e for e in found if e.verdict == "cannot_tell" and e.qualifiers["measure"] in arms.SPEED]
@@ -136,13 +136,24 @@ def arm_table(of: Arms) -> pl.DataFrame:
             "arm": arm, "boots": boots.height, "served": boots.filter(pl.col("outcome") == "served").height,
             "known from": "study.toml" if boots["arm_is_declared"].all() else "the boot logs",
             "sessions": boots["session_name"].n_unique() if not boots["session_name"].null_count() else None,
-            "configuration": "not known" if not known else "differs between its boots: " + ", ".join(within) if within else "one",
-            "differs from the base in": "(the base)" if arm == first else ", ".join(changed) or ("nothing seen" if known else "not known"),
+            "configuration": _configuration(within, known),
+            "differs from the base in": "(the base)" if arm == first else ", ".join(changed) or "nothing that is known",
             "comparison": "—" if arm == first else _kind(of, changed, within, known),
         })  # fmt: skip
     texts = ("known from", "configuration", "differs from the base in", "comparison")
-    schema = {"arm": pl.String, **dict.fromkeys(("boots", "served"), pl.Int64), "known from": pl.String, "sessions": pl.Int64}
+    schema = {
+        "arm": pl.String,
+        **dict.fromkeys(("boots", "served"), pl.Int64),
+        "known from": pl.String,
+        "sessions": pl.Int64,
+    }
     return pl.DataFrame(rows, schema={**schema, **dict.fromkeys(texts, pl.String)})
+
+
+def _configuration(within: list[str], known: bool) -> str:
+    if not known:
+        return "not known"
+    return f"differs between its boots: {', '.join(within)}" if within else "one"
 
 
 def _kind(of: Arms, changed: list[str], within: list[str], known: bool) -> str:
@@ -157,12 +168,19 @@ def _kind(of: Arms, changed: list[str], within: list[str], known: bool) -> str:
 
 def knob_table(of: Arms) -> pl.DataFrame:
     """One row a knob that is set or differs: whether it changed, what kind it is, its value in each arm."""
-    values = {arm: arm_knobs.by_arm(of.knobs, of.of_arm(arm)) for arm in of.names if arm_knobs.is_known(of.knobs, of.of_arm(arm))}
+    values = {
+        arm: arm_knobs.by_arm(of.knobs, of.of_arm(arm))
+        for arm in of.names
+        if arm_knobs.is_known(of.knobs, of.of_arm(arm))
+    }
     counted = {k for i, a in enumerate(of.names) for b in of.names[i + 1 :] for k in _differing(of, (a, b))}
     kinds = dict(of.knobs.select("knob", "kind").sort("knob", "kind", descending=True).iter_rows())
     rows = []
     for knob in sorted({k for of_arm in values.values() for k in of_arm}):
-        here = {arm: of_arm.get(knob, "—" if kinds[knob] == "resolved" else arm_knobs.NOT_SET) for arm, of_arm in values.items()}
+        here = {
+            arm: of_arm.get(knob, "—" if kinds[knob] == "resolved" else arm_knobs.NOT_SET)
+            for arm, of_arm in values.items()
+        }
         differs = len(set(here.values())) > 1
         if differs or kinds[knob] != "resolved":
             changed = "yes" if knob in counted else "follows from the others" if differs else "no"
@@ -173,7 +191,7 @@ def knob_table(of: Arms) -> pl.DataFrame:
 
 
 def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
-    """One row a ratio: both arms' values (first the base's), ratio and interval, verdict, boots, what must be known with it."""
+    """One row a ratio: both arms' values (first the base's), ratio, verdict, boots, and what must be known with it."""
     rows = [
         {
             "arms": f"{e.qualifiers['b']} over {e.qualifiers['a']}", "measure": measure_text(e),

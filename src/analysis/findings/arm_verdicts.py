@@ -31,7 +31,7 @@ def price(of: Arms, e: Estimate) -> list[str]:
 
 
 def cold_and_warm(of: Arms) -> list[Estimate]:
-    """arms.ratio of each arm that has both: its warm boots over its cold ones, as study.toml or the compile cache says."""
+    """arms.ratio of each arm that has both: warm boots over cold ones, as study.toml or their compile cache says."""
     state = pl.coalesce("cache_state", "compile_state")
     known = of.boots.filter(state.is_in(STATES)).with_columns(arm=pl.format("{}, {}", "arm", state))
     both = [(f"{arm}, cold", f"{arm}, warm") for arm in of.names]

@@ -93,8 +93,9 @@ def of(connection: duckdb.DuckDBPyConnection) -> Arms:
     broken = list(integrity.broken_runs(connection))
     of_pages = pl.col("measure").is_in(["prefill_share", "output_tokens_per_s"])
     measures = measures.filter(~(of_pages & pl.col("boot").is_in(broken)))  # pages that contradict themselves
-    views = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
-    return Arms(_with_sessions(boots), measures, arm_knobs.knobs(connection), *views, plan(connection))
+    conditions, answers, phases = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
+    knobs = arm_knobs.knobs(connection)
+    return Arms(_with_sessions(boots), measures, knobs, conditions, answers, phases, plan(connection))
 
 
 def plan(connection: duckdb.DuckDBPyConnection) -> Plan:
@@ -125,10 +126,12 @@ def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
         boots = arms.boots.with_columns(_under(name, "arm"), _under(name, "boot"))
         others = (getattr(arms, part).with_columns(_under(name, "boot")) for part in PARTS)
         parts.append((boots, *others))
-    boots, measures, knobs, *rest = (pl.concat(pair, how="vertical_relaxed") for pair in zip(*parts, strict=True))
+    boots, measures, knobs, conditions, answers, phases = (
+        pl.concat(pair, how="vertical_relaxed") for pair in zip(*parts, strict=True)
+    )
     margin = first.plan.margin if first.plan.margin is not None else second.plan.margin
     plan = Plan(whole_systems=first.plan.whole_systems and second.plan.whole_systems, margin=margin)
-    return Arms(_with_sessions(boots), measures, arm_knobs.recounted(knobs), *rest, plan)
+    return Arms(_with_sessions(boots), measures, arm_knobs.recounted(knobs), conditions, answers, phases, plan)
 
 
 def _under(name: str, column: str) -> pl.Expr:
@@ -187,7 +190,7 @@ def ratios(arms: Arms, of_pairs: Sequence[Pair] | None = None) -> list[Estimate]
 
 
 def _compared(arms: Arms, cell: pl.DataFrame, wanted: list[Pair], names: dict[str, str]) -> list[Estimate]:
-    """The ratios of one measure and class: one family. An arm that is not of one configuration has no scatter of its own."""
+    """The ratios of one measure and class, a family; an arm of several configurations has no scatter of its own."""
     by_arm = {str(arm[0]): part.sort("boot") for arm, part in cell.group_by("arm")}
     there = [(a, b) for a, b in wanted if a in by_arm and b in by_arm]
     mixed = {arm: knobs for arm in by_arm if (knobs := arm_knobs.within(arms.knobs, arms.of_arm(arm)))}

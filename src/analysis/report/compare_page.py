@@ -51,9 +51,14 @@ def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:
     place = out or paths.REPORTS / f"compare-{slug(name)[:80]}"
     with replacing(place.absolute()) as folder:
         body, toc = anchored(_body(compared, pairs, found, folder))
-        page = Page(PAGE, "Arms compared", arm_tables.sentence(compared, found), body, toc)
+        page = Page(PAGE, "Arms compared", arm_tables.sentence(compared, found), body, tuple(toc))
         _results(compared, found, Study(sides[0].study.data, folder))
-        write_pages(redact(name).text, folder, [page], {side: generated_from(s.study) for side, s in zip("AB", sides, strict=True)})
+        write_pages(
+            redact(name).text,
+            folder,
+            [page],
+            {side: generated_from(s.study) for side, s in zip("AB", sides, strict=True)},
+        )
     return place / f"{PAGE}.html", text(compared, pairs, found)
 
 
@@ -84,8 +89,8 @@ def _matched(first: list[str], second: list[str], a: str | None, b: str | None) 
     common = [(arm, arm) for arm in mine if arm in theirs]
     if not common:
         raise ReportError(
-            f"which arms go together is not known: A has {', '.join(mine) or 'none'}, B has {', '.join(theirs) or 'none'}; "
-            "name them: A=path#arm B=path#arm"
+            f"which arms go together is not known: A has {', '.join(mine) or 'none'}, "
+            f"B has {', '.join(theirs) or 'none'}; name them: A=path#arm B=path#arm"
         )
     return common
 
@@ -103,9 +108,7 @@ def _results(of: Arms, found: list[Estimate], study: Study) -> None:
 def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path) -> str:
     """The page between header and footer: the same parts as the notebook on arms."""
     ratios, phases = arm_charts.forest_table(found), arm_charts.startup_table(of)
-    forest = charts.forest(
-        ratios, arm_tables.margin(of), arm_charts.FARTHEST, **arm_charts.describe_forest(of, found)
-    )
+    forest = charts.forest(ratios, arm_tables.margin(of), arm_charts.FARTHEST, **arm_charts.describe_forest(of, found))
     timeline = charts.startup_timeline(phases, **arm_charts.describe_startup(phases))
     parts = (
         ("h1", "Arms compared", answer(arm_tables.sentence(of, found), *arm_tables.headline(found)).html),
@@ -114,7 +117,7 @@ def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path) -> str:
         ("h2", "Were they run alike?", table(arm_conditions.table(of), "conditions", out, "One row a condition").html),
         ("h2", "The ratios", figure(forest, "ratios", ratios, out, "Second over first; boots as units.").html),
         ("", "", table(arm_tables.verdict_table(of, found), "verdicts", out, "One row a ratio").html),
-        ("h2", "Did they answer alike?", table(arm_outputs.answers(of), "answers", out, "One row an arm and class").html),
+        ("h2", "Did they answer alike?", table(arm_outputs.answers(of), "answers", out, "One row an arm, class").html),
         ("", "", table(arm_outputs.same_inputs(of, pairs), "same-inputs", out, "One row a pair of arms").html),
         ("h2", "Start-up", figure(timeline, "start-up", phases, out, "As the logs print their times.").html),
     )  # fmt: skip

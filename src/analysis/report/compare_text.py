@@ -1,7 +1,7 @@
 """A comparison as a table for the terminal, one line a measure, `~` where no difference is shown."""
 
-from statistics import stdev
 from math import log
+from statistics import stdev
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
@@ -13,7 +13,7 @@ HEADS = ("measure", "first", "second", "second over first", "")
 
 
 def text(of: Arms, pairs: list[Pair], found: list[Estimate]) -> str:
-    """Each pair of arms: what differs, what was not alike, and the ratios. Values: geometric mean ± scatter of the boots."""
+    """Each pair of arms: what differs, what was not alike, the ratios; values: geometric mean ± scatter of boots."""
     blocks = [_block(of, pair, [e for e in found if (e.qualifiers["a"], e.qualifiers["b"]) == pair]) for pair in pairs]
     return redact("\n\n".join(blocks)).text
 
@@ -21,13 +21,22 @@ def text(of: Arms, pairs: list[Pair], found: list[Estimate]) -> str:
 def _block(of: Arms, pair: Pair, found: list[Estimate]) -> str:
     knobs = [_changed(of, pair, knob) for knob in arm_knobs.differing(of.knobs, of.of_arm(pair[0]), of.of_arm(pair[1]))]
     unlike = arm_conditions.mismatches(of, pair, "ttft_p50")
-    lines = [f"first   {pair[0]}  ({len(of.of_arm(pair[0]))} boots)", f"second  {pair[1]}  ({len(of.of_arm(pair[1]))} boots)"]
-    lines.append(f"differ in   {'; '.join(knobs) or 'nothing that is known'}" + (" (confounded)" if len(knobs) > 1 else ""))
+    lines = [f"{side}  {arm}  ({_boots(of, arm)})" for side, arm in zip(("first ", "second"), pair, strict=True)]
+    lines.append(
+        f"differ in   {'; '.join(knobs) or 'nothing that is known'}" + (" (confounded)" if len(knobs) > 1 else "")
+    )
     lines += [f"not alike   {', '.join(unlike)}"] if unlike else []
-    rows = [HEADS, *(_row(of, pair, e) for e in found)]
+    paid = list(dict.fromkeys("; ".join(why) for e in found if (why := arm_tables.price(of, e))))
+    rows = [HEADS, *(_row(of, pair, e, paid) for e in found)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", *(table if found else ["no measure in common"])])
+    notes = [f"[{i}] {why}" for i, why in enumerate(paid, 1)]
+    return "\n".join([*lines, "", *(table if found else ["no measure in common"]), *notes])
+
+
+def _boots(of: Arms, arm: str) -> str:
+    n = len(of.of_arm(arm))
+    return f"{n} boot{'' if n == 1 else 's'}"
 
 
 def _changed(of: Arms, pair: Pair, knob: str) -> str:
@@ -35,14 +44,14 @@ def _changed(of: Arms, pair: Pair, knob: str) -> str:
     return f"{knob} ({was} → {now})"
 
 
-def _row(of: Arms, pair: Pair, e: Estimate) -> tuple[str, ...]:
+def _row(of: Arms, pair: Pair, e: Estimate, paid: list[str]) -> tuple[str, ...]:
     shown = e.verdict == "different"
     ratio = show(e) if e.low is not None else show_number(e.value, "x", digits=2) if e.value else "—"
-    paid = f" ({'; '.join(why)})" if (why := arm_tables.price(of, e)) else ""
+    note = f" [{paid.index('; '.join(why)) + 1}]" if (why := arm_tables.price(of, e)) else ""
     told = arm_tables.verdict_text(e, arm_tables.margin(of))
     return (
         arm_tables.measure_text(e), _value(of, pair[0], e), _value(of, pair[1], e),
-        ratio if shown else f"~ {ratio}", f"{told}{paid}",
+        ratio if shown else f"~ {ratio}", f"{told}{note}",
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.estimates.estimate import Estimate
+from analysis.findings.arms import MEASURES
 
 LABELS = {
     "time.prefill_share.request_seconds": "prefill share of prefill and decode time",
@@ -50,13 +51,8 @@ _BARE = {"measure", "outcome"}
 """Qualifiers whose value says by itself what it is."""
 _NAMES = {"a": "base", "b": "arm"}
 """Qualifiers that are called otherwise."""
-_VALUES = {
-    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool", ("measure", "pool"): "token pool",
-    ("measure", "output_tokens_per_s"): "output tokens per second", ("measure", "completed_per_hour"): "completed per hour",
-    ("measure", "valid_per_hour"): "valid per hour", ("measure", "ttft_p50"): "median time to first token",
-    ("measure", "ttft_p95"): "95 % quantile of the time to first token", ("measure", "start_up"): "start-up time",
-    ("measure", "inter_token_p99"): "99 % quantile of the time between tokens", ("measure", "prefill_share"): "prefill share",
-    ("measure", "engine_memory"): "memory of the engine", ("measure", "peak_memory"): "peak memory",
+_VALUES = {("measure", measure): text for measure, (text, _) in MEASURES.items()} | {
+    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool",
 }  # fmt: skip
 
 
