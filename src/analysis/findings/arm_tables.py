@@ -54,8 +54,9 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
     if len(names) < 2:
         there = f"there is one arm, {names[0]}" if names else "there is no boot log and no declared boot"
         return f"No arms can be compared: {there}."
+    found = _comparable(found)
     if not found:
-        return f"The {len(names)} arms have no measure in common: nothing can be compared."
+        return f"The {len(names)} arms have no measure in common that compares."
     count = Counter(e.verdict for e in found)
     told = [
         f"{count['different']} show a difference" if count["different"] else "none shows a difference",
@@ -90,8 +91,14 @@ def _speed(of: Arms, found: list[Estimate]) -> str:
 def headline(found: list[Estimate]) -> list[Estimate]:
     """The figures that the answer rests on: speed that was decided, then what else was, then speed that was not."""
     decided = ("different", "equivalent")
-    ranked = sorted(found, key=lambda e: (e.verdict not in decided) * 2 + (e.qualifiers["measure"] not in arms.SPEED))
-    return ranked[:4]
+    return sorted(
+        _comparable(found), key=lambda e: (e.verdict not in decided) * 2 + (e.qualifiers["measure"] not in arms.SPEED)
+    )[:4]
+
+
+def _comparable(found: list[Estimate]) -> list[Estimate]:
+    """The ratios without those of pools of two settings, which are numbers but no comparison."""
+    return [e for e in found if arms.POOL_LIMIT not in e.warnings]
 
 
 def next_step(of: Arms, found: list[Estimate]) -> str:
@@ -111,6 +118,8 @@ def unless(of: Arms, found: list[Estimate]) -> str:
     unlike = list(dict.fromkeys(c for pair in pairs for c in arm_conditions.mismatches(of, pair, "ttft_p50")))
     mixed = [b for a, b in pairs if len(_differing(of, (a, b))) > 1] if not of.plan.whole_systems else []
     said = [f"the loads were not alike ({', '.join(unlike)})"] if unlike else []
+    strangers = sorted({*of.plan.arms, *([of.plan.base] if of.plan.base else [])} - set(of.boots["arm"]))
+    said += [f"study.toml names arms that are not there ({', '.join(strangers)})"] if strangers else []
     said += [f"{_listed(mixed)} {'differs' if len(mixed) == 1 else 'differ'} in more than one knob"] if mixed else []
     return f"Holds only as far as the arms compare: {'; '.join(said)}." if said else ""
 
