@@ -14,7 +14,7 @@ _NAME_AT_FIRST = "split(datum.value, '\\n')[3] ? slice(split(datum.value, '\\n')
 
 
 def forest(
-    frame: Frame, margin: float, farthest: float, *, title: str, subtitle: str, description: str
+    frame: Frame, *, margin: float = 0.05, farthest: float = 16.0, title: str, subtitle: str, description: str
 ) -> alt.LayerChart:
     """One point a measure and arm at its ratio over the base arm, with its interval; the same axis for all.
 

@@ -1,5 +1,7 @@
 """What the charts of "arms compared" show, and their text alternatives."""
 
+from typing import Any
+
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
@@ -39,8 +41,8 @@ def forest_table(found: list[Estimate]) -> pl.DataFrame:
     return frame.sort(order, "class", maintain_order=True)
 
 
-def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, str]:
-    """Title, subtitle and text alternative of the chart of ratios."""
+def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, Any]:
+    """Margin, end of the axis, title, subtitle and text alternative of the chart of ratios."""
     drawn = [e for e in found if e.value is not None]
     decided = [e for e in drawn if e.verdict in ("different", "equivalent")]
     open_points, far = (
@@ -54,6 +56,8 @@ def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, str]:
         for e in drawn
     ]
     return {
+        "margin": margin(of),
+        "farthest": FARTHEST,
         "title": f"{len(decided)} of {len(drawn)} ratios are decided" if drawn else "There is no ratio to show",
         "subtitle": f"{base}, 95 % intervals; shaded: the same within {percent(margin(of))} "
         + ("(by default)" if of.plan.margin is None else "(declared)")

@@ -104,10 +104,10 @@ def _values(found: pl.DataFrame, boots: list[str]) -> dict[str, list[str]]:
 
 def _declared(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:
     lines = connection.sql("select boot, args from declared where args is not null order by boot").fetchall()
-    return {boot: _arguments(args) for boot, args in lines}
+    return {boot: arguments(args) for boot, args in lines}
 
 
-def _arguments(line: str) -> dict[str, str]:
+def arguments(line: str) -> dict[str, str]:
     """The options of a command line by name: `--max-model-len 8192`, `--flag`, `--name=value`, `-c 1`."""
     try:
         words = shlex.split(line)

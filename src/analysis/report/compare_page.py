@@ -108,7 +108,7 @@ def _results(of: Arms, found: list[Estimate], study: Study) -> None:
 def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path) -> str:
     """The page between header and footer: the same parts as the notebook on arms."""
     ratios, phases = arm_charts.forest_table(found), arm_charts.startup_table(of)
-    forest = charts.forest(ratios, arm_tables.margin(of), arm_charts.FARTHEST, **arm_charts.describe_forest(of, found))
+    forest = charts.forest(ratios, **arm_charts.describe_forest(of, found))
     timeline = charts.startup_timeline(phases, **arm_charts.describe_startup(phases))
     parts = (
         ("h1", "Arms compared", answer(arm_tables.sentence(of, found), *arm_tables.headline(found)).html),
