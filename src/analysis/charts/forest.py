@@ -29,9 +29,10 @@ def forest(
     arms = ordered(rows, "arm")
     rows, keys = _in_rows(rows.with_columns(pl.col("low", "high").clip(1 / end, end)), arms)
     scale = alt.Scale(type="log", domain=[1 / end, end], nice=False)
-    ticks = [2.0**power for power in range(-round(log2(end)), round(log2(end)) + 1)]
+    powers = round(log2(end))
+    ticks = [2.0**power for power in range(-powers, powers + 1) if powers < 4 or power % 2 == 0]
     fraction = "datum.value < 1 ? '1/' + format(1 / datum.value, '~r') : format(datum.value, '~r')"
-    axis = alt.Axis(values=ticks, labelExpr=fraction)
+    axis = alt.Axis(values=ticks, labelExpr=fraction, labelOverlap=False)
     x = alt.X("value:Q", title="ratio (logarithmic)", scale=scale, axis=axis)
     row_axis = alt.Axis(labelExpr=_NAME_AT_FIRST, ticks=False, domain=False)
     y = alt.Y("row:N", scale=alt.Scale(domain=keys, padding=0), sort=keys, title=None, axis=row_axis)
@@ -59,5 +60,7 @@ def _in_rows(rows: pl.DataFrame, arms: list[str]) -> tuple[pl.DataFrame, list[st
         part = rows.filter(pl.col("measure") == measure, pl.col("class") == name).join(order, on="arm").sort("_place")
         names = [f"{measure}\n{name}\n{arm}\n{'label' if i == 0 else ''}" for i, arm in enumerate(part["arm"])]
         parts.append(part.drop("_place").with_columns(pl.Series("row", names, pl.String)))
-        keys += [*([f"{measure}\n{name}\ngap\n"] if keys else []), *names]
+        # A name in two lines needs their height.
+        gaps = [f"{measure}\n{name}\ngap {i}\n" for i in range(2 if name and len(names) == 1 else 1)]
+        keys += [*names, *gaps]
     return (pl.concat(parts) if parts else rows.with_columns(row=pl.lit("")).clear()), keys

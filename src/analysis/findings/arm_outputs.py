@@ -11,9 +11,9 @@ from analysis.findings.arms import MEASURES, PER_CLASS, Arms, Pair
 
 NEAR = 0.9
 """Two texts are near when this share of their characters is in common blocks (Ratcliff and Obershelp)."""
-LONGEST = 2000
+LONGEST = 1000
 """Characters of a text that are compared."""
-MOST = 400
+MOST = 200
 """Pairs of texts that are compared for each pair of arms."""
 SAME_PLACE = 0.9
 """Share of places with equal prompt lengths from which two files of one name are taken for the same inputs in order."""

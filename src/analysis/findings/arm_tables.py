@@ -58,6 +58,9 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
     if not found:
         return f"The {len(names)} arms have no measure in common that compares."
     count = Counter(e.verdict for e in found)
+    if count["no_replicates"] == len(found):
+        lead = f"None of {len(found)} comparisons {_against(of, found)} has a verdict"
+        return f"{lead}: each has one boot in an arm, and how much boots scatter was not measured."
     told = [
         f"{count['different']} show a difference" if count["different"] else "none shows a difference",
         f"{count['equivalent']} equivalence within {percent(margin(of))}" if count["equivalent"] else "",
@@ -103,6 +106,10 @@ def _comparable(found: list[Estimate]) -> list[Estimate]:
 
 def next_step(of: Arms, found: list[Estimate]) -> str:
     """What would decide."""
+    if of.boots.is_empty():
+        return "Add the boot logs, or declare the boots in study.toml: [[boots]] with id, arm and files."
+    if len(of.names) > 1 and not _comparable(found):
+        return "Give both arms a load, or their logs: requests below a folder of the boot's name, logs in boots/."
     if len(of.names) < 2:
         return "Boot a second configuration into the same folder, or compare two studies: make compare A=... B=..."
     if any(e.verdict == "no_replicates" for e in found):

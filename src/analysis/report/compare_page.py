@@ -51,7 +51,7 @@ def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:
     place = out or paths.REPORTS / f"compare-{slug(name)[:80]}"
     with replacing(place.absolute()) as folder:
         body, toc = anchored(_body(compared, pairs, found, folder))
-        page = Page(PAGE, "Arms compared", arm_tables.sentence(compared, found), body, tuple(toc))
+        page = Page(PAGE, "Arms compared", redact(arm_tables.sentence(compared, found)).text, body, tuple(toc))
         _results(compared, found, Study(sides[0].study.data, folder))
         write_pages(
             redact(name).text,
