@@ -119,8 +119,9 @@ select boot, 'prefix cache', null, case min(text) when 'True' then 'on' when 'Fa
 from boot_facts where fact = 'config.enable_prefix_caching' group by boot
 union all
 select boot, 'prefix cache before the load', null,
-    case when coalesce(cache_state is not null, false) then cache_state when queries > 0 then 'warm' else 'cold' end, null
-from before join loaded using (boot) join arm_boots using (boot)
+    coalesce(cache_state, case when queries > 0 then 'warm' else 'cold' end), null
+from loaded join arm_boots using (boot) left join before using (boot)
+where cache_state is not null or queries is not null
 union all
 select boot, 'prefix hit rate', null, round(100 * hit / asked, 1) || ' %', hit / asked from hits join loaded using (boot) where asked > 0
 union all
