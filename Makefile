@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT BATCH_TOKENS MAX_MODEL_LEN
+export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report single check-report facts risk lab test coverage fuzz lint lock clean
+.PHONY: help setup report single check-report compare facts risk lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -25,6 +25,9 @@ single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm
 
 check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
 	@$(PY) -m analysis check-report "$${DATA:-}"
+
+compare: $(READY)  ## compare two studies, or two arms: make compare A=before/ B=after/ (or A='vllm-cpu#A' B='vllm-cpu#D')
+	@$(PY) -m analysis compare "$${A:-}" "$${B:-}" $${OUT:+--out "$$OUT"}
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"

@@ -28,6 +28,15 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["boot-1", "boot-2"], "group": ["served", "refused"], "value": [3.2, 1.1],
         "low": [3.195, None], "high": [3.205, None], "needed": [2.0, None],
     }),
+    "forest": pl.DataFrame({
+        "measure": ["throughput", "throughput", "TTFT p50", "pool", "pool"], "class": [None, None, "chat", None, None],
+        "arm": ["B", "C", "B", "B", "C"], "value": [1.2, 0.9, 1.0, None, 400.0],
+        "low": [1.1, 0.001, None, None, None], "high": [1.3, float("inf"), None, None, None],
+    }),
+    "startup_timeline": pl.DataFrame({
+        "label": ["A · a1", "A · a1", "B · b1"], "phase": ["weights", "server", "server"], "stage": [2, 5, 5],
+        "start_s": [0.0, 30.0, 0.0], "end_s": [30.0, 67.0, 50.0],
+    }),
     "outcome_count": pl.DataFrame({"arm": ["a", "a", "b"], "outcome": ["served", "crashed", "served"], "n": [3, 0, 1]}),
     "files_read": pl.DataFrame({"kind": ["metrics", "other"], "status": ["read", "unrecognised"], "n": [41, 1]}),
     "accountings_by_run": pl.DataFrame({
@@ -192,3 +201,18 @@ def test_the_rule_of_wall_states_is_around_the_end_of_those_with_a_prefill() -> 
     spans = [part.split('"')[0] for part in svg.split('aria-label="')[1:] if "start:" in part or "state:" in part]
     assert any("state: prefill only" in span and "start: 0" in span for span in spans)
     assert any("state: idle" in span and "start: 95" in span for span in spans)
+
+
+def _data(spec: dict) -> list[dict]:
+    return max(spec["datasets"].values(), key=len)
+
+
+def test_ratios_share_one_axis_that_is_cut_and_never_moves_a_point() -> None:
+    spec = charts.forest(FRAMES["forest"], farthest=4.0, **TEXTS).to_dict()
+    drawn = {(row["measure"], row["arm"]): row for row in _data(spec)}
+    assert set(drawn) == {("throughput", "B"), ("throughput", "C"), ("TTFT p50", "B")}  # no value; beyond the axis
+    assert (drawn["throughput", "C"]["low"], drawn["throughput", "C"]["value"]) == (0.25, 0.9)
+    scales = {json.dumps(layer["encoding"]["x"].get("scale"), sort_keys=True) for layer in spec["layer"]}
+    assert scales == {json.dumps({"domain": [0.25, 4.0], "nice": False, "type": "log"}, sort_keys=True)}
+    band = next(iter(d for d in spec["datasets"].values() if "one" in d[0]))[0]
+    assert (band["low"], band["high"]) == (1 / 1.05, 1.05)

@@ -2,6 +2,7 @@
 
 from analysis.charts.accountings_by_run import accountings_by_run
 from analysis.charts.files_read import files_read
+from analysis.charts.forest import forest
 from analysis.charts.memory_by_boot import memory_by_boot
 from analysis.charts.memory_curve import memory_curve
 from analysis.charts.memory_parts import memory_parts
@@ -10,11 +11,13 @@ from analysis.charts.pool_by_arm import pool_by_arm
 from analysis.charts.refusal_curve import refusal_curve
 from analysis.charts.share_by_boot import share_by_boot
 from analysis.charts.share_over_time import share_over_time
+from analysis.charts.startup_timeline import startup_timeline
 from analysis.charts.wall_states import wall_states
 
 __all__ = [
     "accountings_by_run",
     "files_read",
+    "forest",
     "memory_by_boot",
     "memory_curve",
     "memory_parts",
@@ -23,5 +26,6 @@ __all__ = [
     "refusal_curve",
     "share_by_boot",
     "share_over_time",
+    "startup_timeline",
     "wall_states",
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.estimates.estimate import Estimate
+from analysis.findings.arms import MEASURES
 
 LABELS = {
     "time.prefill_share.request_seconds": "prefill share of prefill and decode time",
@@ -54,7 +55,11 @@ LABELS = {
 
 _BARE = {"measure", "outcome"}
 """Qualifiers whose value says by itself what it is."""
-_VALUES = {("measure", "available"): "available memory", ("measure", "tokens"): "token pool"}
+_NAMES = {"a": "base", "b": "arm"}
+"""Qualifiers that are called otherwise."""
+_VALUES = {("measure", measure): text for measure, (text, _) in MEASURES.items()} | {
+    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool",
+}  # fmt: skip
 
 
 def place(key: str, values: Sequence[str]) -> str:
@@ -62,7 +67,7 @@ def place(key: str, values: Sequence[str]) -> str:
     words = ", ".join(_VALUES.get((key, value), value) for value in values)
     if key in _BARE:
         return words
-    name = key.replace("_", " ")
+    name = _NAMES.get(key, key.replace("_", " "))
     plural = len(values) > 1 and not name.endswith("tokens")
     return f"{name}{('es' if name.endswith('s') else 's') if plural else ''} {words}"
 
