@@ -1,0 +1,19 @@
+-- one row per request that clients timed on any clock, in the order of sending: its times, its prompt and the arrivals of its tokens
+-- A clock is the wall clock, or the monotonic clock of the machine whose client wrote into one folder (`clock`, `place`).
+-- first_s and prompt_tokens are null where not known; arrivals is never null. Those whose times are out of order are left out.
+create view turn_requests as
+with timed as (
+    select
+        coalesce(request_files.boot, parse_dirpath(request_metrics.file)) as place, request_files.boot,
+        clock, request_metrics.file, line, ordinal, request, class, phase, is_warmup, prompt_tokens,
+        sent_at_s as sent_s,
+        coalesce(first_token_at_s, token_at_s[1], sent_at_s + ttft_s) as first_s,
+        coalesce(finished_at_s, last_token_at_s, token_at_s[-1], sent_at_s + e2e_s, first_s) as end_s,
+        coalesce(list_filter(token_at_s, lambda t: isfinite(t)), []) as arrivals
+    from request_metrics
+    left join request_files on request_metrics.file = request_files.file
+    where clock <> 'none' and not is_duplicate
+)
+
+select * from timed
+where isfinite(sent_s) and isfinite(end_s) and sent_s <= end_s and (first_s is null or first_s between sent_s and end_s);
