@@ -15,8 +15,11 @@ STEP_S, STREAM_S, RATE = 0.018, 0.001, 11_000.0
 
 @dataclass
 class Engine:
-    """`budget` is the prompt tokens of a step (inf: a prompt is never cut). `alternate`: a step without any prompt in
-    between. `elsewhere`: prompts run on another device. `shared`: prompts share the budget instead of first come."""
+    """How an engine takes turns.
+
+    `budget` is the prompt tokens of a step (inf: a prompt is never cut). `alternate`: a step without any prompt in
+    between. `elsewhere`: prompts run on another device. `shared`: the shortest prompt first instead of first come.
+    """
 
     budget: float = float("inf")
     alternate: bool = False
@@ -26,8 +29,11 @@ class Engine:
 
 @dataclass
 class Client:
-    """What stands between engine and record: `early_s` of delay between sending and the engine's queue (at most),
-    `flush_s` of a proxy that passes tokens on at such intervals, `jitter_s` of arrival, the share of chats `seen`."""
+    """What stands between engine and record.
+
+    `early_s` of delay at most between sending and the engine's queue, `flush_s` of a proxy that passes tokens on at
+    such intervals, `jitter_s` of arrival, the share of chats `seen`.
+    """
 
     early_s: float = 0.0
     flush_s: float = 0.0

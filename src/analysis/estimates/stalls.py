@@ -106,7 +106,7 @@ def split_lengths(tokens: Floats) -> float | None:
 
 
 def turns(requests: Requests) -> tuple[list[Turn], Quiet | None]:
-    """The turns in the order of time, and the silences outside them; Quiet is None when there are too few to compare."""
+    """The turns in the order of time, and the silences outside them (None: too few to compare)."""
     windows = _windows(requests)
     streams = [a for a in requests.arrivals if len(a) > 1 and a[-1] > a[0]]
     usual = _usual(streams, windows) if streams else None
@@ -204,7 +204,7 @@ def _turn(
 
 
 def _of_short(requests: Requests, end: Floats, excess: Floats, tokens: float, usual: float) -> Flags:
-    """Which stalls belong to short prompts: these got their first token at its end, and are worth half of it or more."""
+    """Which stalls belong to short prompts: first tokens came at its end, and they are half of its worth."""
     worth = excess * (tokens / excess.sum()) if len(excess) else excess
     short = ~requests.is_long & ~np.isnan(requests.first_s) & ~np.isnan(requests.tokens)
     first, length = requests.first_s[short], requests.tokens[short]

@@ -1,4 +1,4 @@
-"""Assumption: turns are independent, and a stalled step takes time in proportion to its prompt tokens. Whose turn it is.
+"""Assumption: turns are independent, and a step takes time in proportion to its prompt tokens. Whose turn it is.
 
 A verdict on the size of the blocks in which long prompts run, from the turns of `stalls.py`.
 """
@@ -12,7 +12,7 @@ from scipy import stats
 
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.inputs import CONFIDENCE, Floats, floats
-from analysis.estimates.quantile_values import quantile
+from analysis.estimates.quantile_values import least_n, quantile
 from analysis.estimates.stalls import Quiet, Turn
 
 WHOLE = 0.75
@@ -96,7 +96,7 @@ def _as_much_without(tested: Sequence[Turn], quiet: Sequence[Quiet]) -> bool:
 
 
 def placebo(tested: Sequence[Turn], quiet: Sequence[Quiet]) -> tuple[int, int] | None:
-    """Of windows as long as a turn, in time without a long prompt: how many stall half as long as a turn does, of all."""
+    """How many of the windows as long as a turn, but without a long prompt, stall half as long; and all of them."""
     if not tested or not quiet:
         return None
     width = float(np.median([t.end_s - t.start_s for t in tested]))
@@ -116,6 +116,12 @@ def stall_share(shares: ArrayLike) -> Estimate:
     found = floats(shares)
     if not len(found):
         return not_computable("1", "no turn of a long prompt that a stream witnessed")
+    if len(found) >= least_n(0.5) and np.ptp(found) == 0:  # all of them exactly 1: between two equal ranks
+        value = float(found[0])
+        return Estimate(
+            value, "1", "estimate", "order statistics, all equal", value, value, CONFIDENCE, len(found), "turns",
+            "turns are independent",
+        )  # fmt: skip
     return quantile(found, 0.5, "1", n_of="turns")
 
 
@@ -157,16 +163,16 @@ def _block(verdict: str, why: str, usable: list[Turn], tested: list[Turn]) -> Es
 def _blocks(split: list[Turn]) -> Estimate:
     if ends := blocks_by_counting(split):
         unseen = float(np.median([t.unseen for t in split]))
+        uneven = [f"uneven arrivals: blocks below {unseen:.0f} tokens do not show"] if 2 * unseen > ends[0] else []
         value = float(np.median([full_block(t) for t in split]))
         return Estimate(
             min(max(value, ends[0]), ends[1]), "tokens", "estimate", "prompt tokens over the number of stalls", *ends,
             n=len(split), n_of="turns", assumption="every block of a prompt shows as one stall, in nine of ten turns",
-            warnings=("the ends are a range from counting stalls, not a confidence interval",
-                      *([f"uneven arrivals: blocks below {unseen:.0f} tokens do not show"] if 2 * unseen > ends[0] else [])),
+            warnings=("the ends are a range from counting stalls, not a confidence interval", *uneven),
         )  # fmt: skip
     largest = [float(t.worth.max()) for t in split]
     return Estimate(
-        float(np.median(largest)), "tokens", "estimate", "prompt tokens of the longest stall, in proportion to its time",
+        float(np.median(largest)), "tokens", "estimate", "prompt tokens of the longest stall, by its time",
         min(largest), max(largest), n=len(split), n_of="turns",
         assumption="a block takes time in proportion to its tokens",
         warnings=("the ends are the least and the most of the turns, not a confidence interval",
