@@ -12,7 +12,7 @@ from scipy import stats
 
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.inputs import CONFIDENCE, Floats, floats
-from analysis.estimates.quantile_values import least_n, quantile
+from analysis.estimates.quantile_values import quantile
 from analysis.estimates.stalls import Quiet, Turn
 
 WHOLE = 0.75
@@ -103,10 +103,11 @@ def placebo(tested: Sequence[Turn], quiet: Sequence[Quiet]) -> tuple[int, int] |
     least = float(np.median([t.excess_s.max(initial=0) for t in tested])) / 2
     hits = total = 0
     for q in quiet:
-        # Quiet stretches, laid end to end, cut into windows of that width.
-        window = (np.cumsum(q.end_s - q.start_s) / max(width, 1e-9)).astype(np.int64)
-        whole = int(window.max(initial=0))
-        largest = [q.excess_s[window == w].max(initial=0) for w in range(whole)]
+        # Laid end to end and cut into windows of that width; a silence belongs to the one that it begins in.
+        end = np.cumsum(q.end_s - q.start_s)
+        window = ((end - (q.end_s - q.start_s)) / max(width, 1e-9)).astype(np.int64)
+        whole = int(end.max(initial=0) / max(width, 1e-9) + 1e-6)
+        largest = [float(q.excess_s[window == w].max(initial=0)) for w in range(whole)]
         hits, total = hits + sum(x >= least > 0 for x in largest), total + whole
     return (hits, total) if total else None
 
@@ -116,12 +117,9 @@ def stall_share(shares: ArrayLike) -> Estimate:
     found = floats(shares)
     if not len(found):
         return not_computable("1", "no turn of a long prompt that a stream witnessed")
-    if len(found) >= least_n(0.5) and np.ptp(found) == 0:  # all of them exactly 1: between two equal ranks
-        value = float(found[0])
-        return Estimate(
-            value, "1", "estimate", "order statistics, all equal", value, value, CONFIDENCE, len(found), "turns",
-            "turns are independent",
-        )  # fmt: skip
+    if len(found) > 1 and np.ptp(found) == 0:
+        reason = f"it is the same in all {len(found)} turns"
+        return no_interval(float(found[0]), "1", "median of turns", reason, n=len(found), n_of="turns")
     return quantile(found, 0.5, "1", n_of="turns")
 
 

@@ -10,6 +10,11 @@ from analysis.findings.whose_turn import BLOCK, Run
 TOLD = ("one_block", "interleaved")
 LONGER = 4
 """Test prompts should be so many times as long as the block that is asked about."""
+VERDICTS = {
+    "one_block": "a long prompt runs as one block, and every stream stands still until it is done",
+    "interleaved": "a long prompt is cut into blocks that take turns with decode",
+    "no_stall": "no stream stands still while a long prompt is processed",
+}
 NOTHING = "Whose turn it is cannot be said: no request record has the arrivals of its tokens."
 TARGET_S = 0.5
 """A silence that a reader of a chat notices; for the arithmetic of the next step, and named there."""
@@ -20,31 +25,28 @@ def sentence(found: list[Run]) -> str:
     if not found:
         return NOTHING
     parts = []
-    for verdict, words in (
-        ("one_block", "long prompts run as one block, and every stream stands still until it is done"),
-        ("interleaved", "long prompts are cut into blocks that take turns with decode"),
-        ("no_stall", "no stream stands still while long prompts are processed"),
-    ):
-        if runs := [run for run in found if run.verdict.verdict == verdict]:
-            parts.append(f"{words} ({'; '.join(f'{run.name}{size(run)}' for run in runs)})")
-    known = "; ".join(parts)
-    known = known[:1].upper() + known[1:]
+    for verdict, words in VERDICTS.items():
+        if names := [f"{run.name}{size(run)}" for run in found if run.verdict.verdict == verdict]:
+            parts.append(f"in {_listed(names)} {words}")
     untold = [run for run in found if run.verdict.verdict == "cannot_tell"]
-    if not untold:
-        return f"{known}."
     if not parts:
         return f"Whose turn it is cannot be told: {'; '.join(f'{run.name}: {run.verdict.why}' for run in untold)}."
-    return f"{known}. It cannot be told for {', '.join(run.name for run in untold)}."
+    rest = f" It cannot be told for {_listed([run.name for run in untold])}." if untold else ""
+    return f"I{'; '.join(parts)[1:]}.{rest}"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def size(run: Run) -> str:
-    """The block size of a run in words, with a colon before it; empty where nothing is known of it."""
+    """The block size of a run in brackets, with a space before it; empty where nothing is known of it."""
     block = run.of(BLOCK)
     if block.value is None:
         return ""
     if run.verdict.verdict == "one_block":
-        return f": up to {show_number(block.value, 'tokens')}"
-    return f": about {show(block)}"
+        return f" (up to {show_number(block.value, 'tokens')})"
+    return f" (about {show(block)})"
 
 
 def in_words(run: Run) -> str:
