@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT
+export DATA OUT URL CHAT BATCH MODEL REQUESTS REMOTE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report facts trace lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -22,6 +22,10 @@ report: $(READY)  ## read a study and render its report: make report DATA=vllm-c
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
+
+trace: $(READY)  ## load an engine and time its tokens: make trace URL=http://127.0.0.1:8000 CHAT=short.txt BATCH=long.txt
+	@$(PY) -m analysis trace "$${URL:-}" "$${CHAT:-}" "$${BATCH:-}" $${OUT:+--out "$$OUT"} $${MODEL:+--model "$$MODEL"} \
+	    $(if $(SECONDS),--seconds $(SECONDS)) $${REQUESTS:+--requests "$$REQUESTS"} $${REMOTE:+--allow-remote}
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(PY) -m jupyter lab --notebook-dir=notebooks

@@ -42,6 +42,18 @@ FRAMES: dict[str, pl.DataFrame] = {
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3
     }),
+    "stall_ticks": pl.DataFrame({
+        "run": ["a"] * 4, "row": ["long prompt", "", "stream 1", "stream 1"],
+        "kind": ["turn", "stall", "token", "token"],
+        "start_s": [0.0, 0.1, -0.2, 2.0], "end_s": [2.0, 1.9, -0.2, 2.0],
+    }),
+    "block_by_prompt": pl.DataFrame({
+        "run": ["a", "a", "b"], "prompt_tokens": [4000.0, 5000.0, 4000.0], "block_tokens": [4000.0, 5000.0, None],
+    }),
+    "step_strip": pl.DataFrame({
+        "run": ["a", "a", "b"], "kind": ["decode only", "prompt and decode", "prompt only"],
+        "prompt_tokens": [0, 512, None], "start_s": [0.0, 0.1, 0.0], "end_s": [0.1, 0.7, 1.0],
+    }),
 }  # fmt: skip
 
 
@@ -178,3 +190,17 @@ def test_the_rule_of_wall_states_is_around_the_end_of_those_with_a_prefill() -> 
     spans = [part.split('"')[0] for part in svg.split('aria-label="')[1:] if "start:" in part or "state:" in part]
     assert any("state: prefill only" in span and "start: 0" in span for span in spans)
     assert any("state: idle" in span and "start: 95" in span for span in spans)
+
+
+def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tick() -> None:
+    ticks = FRAMES["stall_ticks"]
+    two = pl.concat([ticks, ticks.with_columns(pl.lit("b").alias("run"))])
+    spec = charts.stall_ticks(two, **TEXTS).to_dict()
+    keys = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert keys == ["a\nlong prompt", "a\nstream 1", "b\n", "b\nlong prompt", "b\nstream 1"]
+    assert spec["layer"][0]["encoding"]["y2"] == {"bandPosition": 1, "field": "key_end"}
+    rows = [row for data in spec["datasets"].values() for row in data if row["kind"] == "stall"]
+    assert [(row["key"], row["key_end"]) for row in rows] == [
+        ("a\nlong prompt", "a\nstream 1"),
+        ("b\nlong prompt", "b\nstream 1"),
+    ]

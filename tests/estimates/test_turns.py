@@ -1,4 +1,4 @@
-"""Whose turn it is: the verdict by worked numbers, and how often it is right on a toy engine (methods.md, section 11)."""
+"""Whose turn it is: the verdict by worked numbers, and how often it is right on a toy engine."""
 
 from collections import Counter
 from math import inf
@@ -162,7 +162,7 @@ POWER = [
     ("chunked, flushed every 300 ms", Engine(2048), {"client": Client(flush_s=0.3)}, "no_stall", None),
     ("prefill elsewhere", Engine(elsewhere=True), {}, "no_stall", None),
 ]
-"""Name, engine, traffic, the right verdict at ten turns, and how often the range must hold the block (None: not asked)."""
+"""Name, engine, traffic, the right verdict at ten turns, how often the range must hold the block (None: not asked)."""
 STUDIES = 12
 
 

@@ -75,7 +75,7 @@ def describe_arrivals(chosen: list[tuple[Run, Record, Turn]]) -> dict[str, str]:
     said = [
         f"{run.name}: a prompt of {show_number(max(t.prompts), 'tokens')} waited "
         f"{show_number(t.end_s - t.start_s, 's')} for its first token; "
-        f"meanwhile the other streams stood still {_times(len(t.excess_s))}, at most {show_number(t.longest_gap_s, 's')}"
+        f"meanwhile the others stood still {_times(len(t.excess_s))}, at most {show_number(t.longest_gap_s, 's')}"
         for run, _, t in chosen
     ]  # fmt: skip
     title = "No turn of a long prompt can be shown"
