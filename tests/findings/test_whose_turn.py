@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -231,3 +232,25 @@ def test_folders_are_places_where_no_boot_is_known(stores: Path) -> None:
     (run,) = whose_turn.runs(study.connection)
     assert run.boot is None
     assert run.of(whose_turn.BLOCK).qualifiers == {"target": "requests"}
+
+
+def _steps(boot: str) -> list[tuple[float, int]]:
+    """When each logged step with a prompt ended (to the second; this machine logged in UTC), and its prompt tokens."""
+    log = (paths.DATA / "vllm-cpu-iterations" / "boots" / f"{boot}.log").read_text()
+    found = re.findall(r"INFO (11-\d\d \d\d:\d\d:\d\d) .*Iteration\(\d+\): \d+ context requests, (\d+) context", log)
+    times = [datetime.strptime(f"2026-{at} +0000", "%Y-%m-%d %H:%M:%S %z").timestamp() for at, _ in found]
+    return [(at, int(tokens)) for at, (_, tokens) in zip(times, found, strict=True) if int(tokens)]
+
+
+def test_step_by_step_each_block_that_can_be_seen_was_one_stall(runs: dict[str, whose_turn.Run]) -> None:
+    """Turn by turn against the step log: blocks of 150 tokens and more, which take about one usual gap."""
+    wrong = {}
+    for name in ("T512", "T8192"):
+        steps, wrong[name] = _steps(name), 0
+        for turn in runs[name].verdict.usable:
+            least = 150 if name == "T512" else 1000  # in T8192, chats are below and documents are one block
+            blocks = [n for at, n in steps if turn.start_s - 1 <= at <= turn.end_s + 1 and n >= least]
+            own = blocks[blocks[0] < 500 :]  # a step that is not full before the first full one: a chat's prompt
+            wrong[name] += len(own) != len(turn.excess_s)
+    assert wrong == {"T512": 1, "T8192": 0}, "docs/whose-turn.md says so"
+    assert (len(runs["T512"].verdict.usable), len(runs["T8192"].verdict.usable)) == (15, 16)
