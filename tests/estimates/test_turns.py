@@ -191,3 +191,11 @@ def test_short_prompts_overtake_only_where_the_budget_is_shared() -> None:
     assert len(ahead[False]) >= 10
     assert np.mean(ahead[False]) < 0.1
     assert np.mean(ahead[True]) > 0.8
+
+
+def test_counts_that_the_time_of_the_stalls_denies_are_not_used() -> None:
+    """Five stalls of 7,500 tokens count as blocks of up to 1,875, but two of them took the time of 3,000 each."""
+    split = [_turn(3000, 3000, 500, 500, 500)] * 3 + [_turn(2900, 2900, 500, 500, 500)] * 3
+    assert over.blocks_by_counting(split) == pytest.approx(((7500 - 20) / 5, 7300 / 4))
+    block = over.judge(split, [_quiet()]).block
+    assert (block.value, block.low, block.high) == pytest.approx((2950, 2900, 3000))

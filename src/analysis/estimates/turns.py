@@ -159,10 +159,10 @@ def _block(verdict: str, why: str, usable: list[Turn], tested: list[Turn]) -> Es
 
 
 def _blocks(split: list[Turn]) -> Estimate:
-    if ends := blocks_by_counting(split):
+    ends, value = blocks_by_counting(split), float(np.median([full_block(t) for t in split]))
+    if ends and WHOLE * ends[0] <= value <= ends[1] / WHOLE:
         unseen = float(np.median([t.unseen for t in split]))
         uneven = [f"uneven arrivals: blocks below {unseen:.0f} tokens do not show"] if 2 * unseen > ends[0] else []
-        value = float(np.median([full_block(t) for t in split]))
         return Estimate(
             min(max(value, ends[0]), ends[1]), "tokens", "estimate", "prompt tokens over the number of stalls", *ends,
             n=len(split), n_of="turns", assumption="every block of a prompt shows as one stall, in nine of ten turns",
@@ -174,7 +174,7 @@ def _blocks(split: list[Turn]) -> Estimate:
         min(largest), max(largest), n=len(split), n_of="turns",
         assumption="a block takes time in proportion to its tokens",
         warnings=("the ends are the least and the most of the turns, not a confidence interval",
-                  "the counts of stalls contradict one block size: some blocks are smaller"),
+                  "the numbers of stalls do not fit one block size: some blocks are smaller"),
     )  # fmt: skip
 
 
