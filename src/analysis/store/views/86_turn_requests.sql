@@ -1,6 +1,7 @@
 -- one row per request that clients timed on any clock, in the order of sending: its times, its prompt and the arrivals of its tokens
 -- A clock is the wall clock, or the monotonic clock of the machine whose client wrote into one folder (`clock`, `place`).
--- first_s and prompt_tokens are null where not known; arrivals is never null. Those whose times are out of order are left out.
+-- first_s and prompt_tokens are null where not known; arrivals is never null. Left out: times out of order, and requests that the
+-- server refused before they took a turn (HTTP 400, 413, 422, 429).
 create view turn_requests as
 with timed as (
     select
@@ -12,7 +13,7 @@ with timed as (
         coalesce(list_filter(token_at_s, lambda t: isfinite(t)), []) as arrivals
     from request_metrics
     left join request_files on request_metrics.file = request_files.file
-    where clock <> 'none' and not is_duplicate
+    where clock <> 'none' and not is_duplicate and coalesce(http_status not in (400, 413, 422, 429), true)
 )
 
 select * from timed
