@@ -1,9 +1,16 @@
 """Stalls by hand: three streams of one token every 0.1 s, and a long prompt that holds them up."""
 
+import json
+import time
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from analysis.estimates.rounding import show
 from analysis.estimates.stalls import Requests, split_lengths, turns
+from analysis.estimates.turns import dose, judge, overtaking
 
 STEP = 0.1
 
@@ -131,3 +138,34 @@ def test_order_and_scale_do_not_matter() -> None:
     a, b = turns(requests)[0][0], turns(moved)[0][0]
     assert b.share == pytest.approx(a.share, abs=1e-4)
     assert b.worth == pytest.approx(a.worth, rel=1e-4)
+
+
+MOMENTS = st.one_of(st.floats(0, 100), st.sampled_from([0.0, 1.8e9, 1e-9]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(MOMENTS, MOMENTS, st.lists(MOMENTS, max_size=40), st.floats(0, 1e5)), max_size=12))
+def test_anything_gives_a_verdict_or_says_why_not(rows: list[tuple[float, float, list[float], float]]) -> None:
+    arrivals = [np.sort(np.array(a, dtype=float)) for _, _, a, _ in rows]
+    first = np.array([a[0] if len(a) else np.nan for a in arrivals])
+    sent = np.minimum(np.array([s for s, *_ in rows]), np.nan_to_num(first, nan=np.inf))
+    end = np.array([max(e, s, a[-1] if len(a) else 0) for (_, e, *_), s, a in zip(rows, sent, arrivals, strict=True)])
+    tokens = np.array([t for *_, t in rows])
+    found, quiet = turns(Requests(sent, first, end, tokens, tokens > 1000, arrivals))
+    verdict = judge(found, [quiet] if quiet else [])
+    assert verdict.verdict in ("one_block", "interleaved", "cannot_tell", "no_stall")
+    assert bool(verdict.why) == (verdict.verdict == "cannot_tell")
+    assert all(0 <= t.share <= 1 for t in verdict.usable)
+    for estimate in (verdict.share, verdict.block, dose(found), overtaking(found, sent, first)):
+        assert show(estimate)
+        json.dumps(estimate.to_json(), allow_nan=False)
+
+
+def test_a_day_of_traffic_is_read_in_seconds() -> None:
+    """Half a million arrivals and a thousand long prompts."""
+    streams = [list(np.arange(0, 5000, 0.02) + 0.001 * i) for i in range(2)]
+    long = [(5.0 * i, 5.0 * i + 1, 4000.0) for i in range(1, 999)]
+    began = time.monotonic()
+    found, quiet = turns(_requests(streams, long))
+    assert judge(found, [quiet] if quiet else []).verdict == "no_stall"
+    assert time.monotonic() - began < 10

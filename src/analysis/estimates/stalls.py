@@ -189,17 +189,18 @@ def _turn(
 ) -> Turn:  # fmt: skip
     if np.isnan(window.prompts).any():
         return _unusable(window, "a request of unknown length waited too")
-    inside = (end > window.start) & (start < window.end)
-    seen = (np.minimum(end, window.end) - np.maximum(start, window.start))[inside].sum()
-    if not inside.any() or seen < COVERED * (window.end - window.start):
+    near = slice(np.searchsorted(end, window.start, "right"), np.searchsorted(start, window.end, "left"))
+    start, end, typical = start[near], end[near], typical[near]  # silences are disjoint and in order
+    seen = (np.minimum(end, window.end) - np.maximum(start, window.start)).sum()
+    if not len(start) or seen < COVERED * (window.end - window.start):
         return _unusable(window, "no stream was alive to witness it")
-    stalled = inside & (end - start > typical * stall_at)
-    usual = float(np.median(typical[inside]))
+    stalled = end - start > typical * stall_at
+    usual = float(np.median(typical))
     excess = (end - start - typical)[stalled]
     kept = ~_of_short(requests, end[stalled], excess, sum(window.prompts), usual)
     return Turn(
         window.start, window.end, window.prompts, start[stalled][kept], end[stalled][kept], excess[kept],
-        float((end - start)[inside].max()), int(inside.sum()), usual, (stall_at - 1) * usual, None,
+        float((end - start).max()), len(start), usual, (stall_at - 1) * usual, None,
     )  # fmt: skip
 
 

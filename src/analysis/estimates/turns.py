@@ -107,8 +107,8 @@ def placebo(tested: Sequence[Turn], quiet: Sequence[Quiet]) -> tuple[int, int] |
         end = np.cumsum(q.end_s - q.start_s)
         window = ((end - (q.end_s - q.start_s)) / max(width, 1e-9)).astype(np.int64)
         whole = int(end.max(initial=0) / max(width, 1e-9) + 1e-6)
-        largest = [float(q.excess_s[window == w].max(initial=0)) for w in range(whole)]
-        hits, total = hits + sum(x >= least > 0 for x in largest), total + whole
+        hit = np.unique(window[(q.excess_s >= least) & (window < whole)]) if least > 0 else ()
+        hits, total = hits + len(hit), total + whole
     return (hits, total) if total else None
 
 

@@ -10,6 +10,8 @@ from analysis.findings.whose_turn import Record, Run
 
 STREAMS = 4
 """Streams of a run that are drawn."""
+GAPS = 1500
+"""Most silences of a turn that is drawn, where there is a choice: each tick is an element of the page."""
 DRAWN = ("one_block", "interleaved", "no_stall", "cannot_tell")
 
 
@@ -44,7 +46,8 @@ def example(found: list[Run]) -> list[tuple[Run, Record, Turn]]:
         turns = [(r, t) for r in run.records for t in r.usable]
         lone = [(r, t) for r, t in turns if len(t.prompts) == 1] or turns
         if lone and run.verdict.verdict not in chosen:
-            record, turn = max(lone, key=lambda rt: (len(rt[1].excess_s) > 0, max(rt[1].prompts)))
+            drawable = [(r, t) for r, t in lone if t.gaps <= GAPS] or [min(lone, key=lambda rt: rt[1].gaps)]
+            record, turn = max(drawable, key=lambda rt: (len(rt[1].excess_s) > 0, max(rt[1].prompts)))
             chosen[run.verdict.verdict] = run, record, turn
     order = [chosen[v] for v in DRAWN if v in chosen]
     return [e for e in order if e[0].verdict.verdict != "cannot_tell"] or order
