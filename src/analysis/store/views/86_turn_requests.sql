@@ -5,7 +5,7 @@
 create view turn_requests as
 with timed as (
     select
-        coalesce(request_files.boot, parse_dirpath(request_metrics.file)) as place, request_files.boot,
+        coalesce(request_files.boot, nullif(parse_dirpath(request_metrics.file), ''), 'the traces') as place, request_files.boot,
         clock, request_metrics.file, line, ordinal, request, class, phase, is_warmup, prompt_tokens,
         sent_at_s as sent_s,
         coalesce(first_token_at_s, token_at_s[1], sent_at_s + ttft_s) as first_s,
