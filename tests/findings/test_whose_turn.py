@@ -167,7 +167,7 @@ def test_the_frames_of_the_figures_hold_what_they_say(studies: dict[str, Study])
     assert ticks.filter(kind="stall", run="T8192").height == 1
     assert ticks.filter(kind="stall", run="T512").height == 11
     assert ticks.filter(kind="turn").height == 2
-    assert ticks.filter(kind="token")["row"].n_unique() == 3
+    assert ticks.filter(kind="token")["row"].n_unique() == 4
     assert "once in T8192 (at most 6.6 s), 11 times in T512" in turn_figures.describe_arrivals(chosen)["title"]
     blocks = turn_figures.blocks(found)
     assert blocks.filter(pl.col("block_tokens") > pl.col("prompt_tokens")).height == 0

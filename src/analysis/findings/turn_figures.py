@@ -47,10 +47,17 @@ def example(found: list[Run]) -> list[tuple[Run, Record, Turn]]:
         lone = [(r, t) for r, t in turns if len(t.prompts) == 1] or turns
         if lone and run.verdict.verdict not in chosen:
             drawable = [(r, t) for r, t in lone if t.gaps <= GAPS] or [min(lone, key=lambda rt: rt[1].gaps)]
-            record, turn = max(drawable, key=lambda rt: (len(rt[1].excess_s) > 0, max(rt[1].prompts)))
+            record, turn = max(drawable, key=_worth_showing)
             chosen[run.verdict.verdict] = run, record, turn
     order = [chosen[v] for v in DRAWN if v in chosen]
     return [e for e in order if e[0].verdict.verdict != "cannot_tell"] or order
+
+
+def _worth_showing(of: tuple[Record, Turn]) -> tuple[bool, int, float]:
+    """Turns with a stall first, then those that two streams saw from beginning to end, then those of long prompts."""
+    record, turn = of
+    saw = sum(len(a) > 0 and a[0] < turn.start_s and a[-1] > turn.end_s for a in record.requests.arrivals)
+    return len(turn.excess_s) > 0, min(saw, 2), max(turn.prompts)
 
 
 def arrivals(chosen: list[tuple[Run, Record, Turn]]) -> pl.DataFrame:
@@ -60,7 +67,8 @@ def arrivals(chosen: list[tuple[Run, Record, Turn]]) -> pl.DataFrame:
         reach = 0.35 * (turn.end_s - turn.start_s)
         low, high = turn.start_s - reach, turn.end_s + reach
         inside = [a[(a >= low) & (a <= high)] for a in record.requests.arrivals]
-        alive = [i for i, a in enumerate(inside) if len(a) and not record.requests.is_long[i]]
+        own = record.requests.is_long & (record.requests.sent_s >= turn.start_s)
+        alive = [i for i, a in enumerate(inside) if len(a) and not own[i]]
         # Those there longest come first; in the order of time among the ones that are drawn.
         longest = sorted(alive, key=lambda i: inside[i][0] - inside[i][-1])[:STREAMS]
         rows.append((run.name, "long prompt", "turn", 0.0, turn.end_s - turn.start_s))
