@@ -254,3 +254,18 @@ def test_step_by_step_each_block_that_can_be_seen_was_one_stall(runs: dict[str, 
             wrong[name] += len(own) != len(turn.excess_s)
     assert wrong == {"T512": 1, "T8192": 0}, "docs/whose-turn.md says so"
     assert (len(runs["T512"].verdict.usable), len(runs["T8192"].verdict.usable)) == (15, 16)
+
+
+def test_an_engine_recorded_after_the_rules_stood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of 1,024 tokens (vLLM) on a crowded machine, traced by `make trace`; nothing was chosen on it."""
+    monkeypatch.setattr(paths, "STORES", tmp_path / "stores")
+    study = Study(Path(__file__).parents[1] / "samples" / "turns")
+    (run,) = whose_turn.runs(study.connection)
+    assert run.largest_step == 1021
+    assert run.verdict.verdict == "interleaved"
+    block = run.of(whose_turn.BLOCK)
+    text = (paths.ROOT / "docs" / "whose-turn.md").read_text()
+    assert f"{block.low:,.0f} to {block.high:,.0f}" in text
+    assert (block.low or 0) <= run.largest_step <= (block.high or 0)
+    assert turn_tables.agreement(run) == "yes, with its step log"
+    assert len(run.verdict.usable) == 14
