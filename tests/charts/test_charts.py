@@ -65,6 +65,18 @@ FRAMES: dict[str, pl.DataFrame] = {
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3
     }),
+    "stall_ticks": pl.DataFrame({
+        "run": ["a"] * 4, "row": ["long prompt", "", "stream 1", "stream 1"],
+        "kind": ["turn", "stall", "token", "token"],
+        "start_s": [0.0, 0.1, -0.2, 2.0], "end_s": [2.0, 1.9, -0.2, 2.0],
+    }),
+    "block_by_prompt": pl.DataFrame({
+        "run": ["a", "a", "b"], "prompt_tokens": [4000.0, 5000.0, 4000.0], "block_tokens": [4000.0, 5000.0, None],
+    }),
+    "step_strip": pl.DataFrame({
+        "run": ["a", "a", "b"], "kind": ["decode only", "prompt and decode", "prompt only"],
+        "prompt_tokens": [0, 512, None], "start_s": [0.0, 0.1, 0.0], "end_s": [0.1, 0.7, 1.0],
+    }),
 }  # fmt: skip
 
 
@@ -216,3 +228,17 @@ def test_ratios_share_one_axis_that_is_cut_and_never_moves_a_point() -> None:
     assert scales == {json.dumps({"domain": [0.25, 4.0], "nice": False, "type": "log"}, sort_keys=True)}
     band = next(iter(d for d in spec["datasets"].values() if "one" in d[0]))[0]
     assert (band["low"], band["high"]) == (1 / 1.05, 1.05)
+
+
+def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tick() -> None:
+    ticks = FRAMES["stall_ticks"]
+    two = pl.concat([ticks, ticks.with_columns(pl.lit("b").alias("run"))])
+    spec = charts.stall_ticks(two, **TEXTS).to_dict()
+    keys = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert keys == ["a\nlong prompt", "a\nstream 1", "b\n", "b\nlong prompt", "b\nstream 1"]
+    assert spec["layer"][0]["encoding"]["y2"] == {"bandPosition": 1, "field": "key_end"}
+    rows = [row for data in spec["datasets"].values() for row in data if row["kind"] == "stall"]
+    assert [(row["key"], row["key_end"]) for row in rows] == [
+        ("a\nlong prompt", "a\nstream 1"),
+        ("b\nlong prompt", "b\nstream 1"),
+    ]

@@ -48,8 +48,10 @@ LABELS = {
     "mixed.inter_token": "time between tokens",
     "mixed.completion": "time to the last token",
     "mixed.valid_records_per_hour": "valid records",
-    "turn.stall_share": "share of a turn in which others stood still",
-    "turn.block_tokens": "prompt tokens prefilled in one piece",
+    "turn.stall_share": "longest stall, as share of the longest prompt's turn",
+    "turn.block_tokens": "prompt tokens in one block",
+    "turn.overtaking_share": "short prompts served before a long one that came first",
+    "turn.dose": "longest stall for each second of a turn",
 }  # docs/results.md has each id with its unit and meaning
 
 
