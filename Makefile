@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT NAME
+export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE NAME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report claims notebook reconstruct single check-report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report claims notebook reconstruct single check-report compare facts risk trace lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -35,8 +35,18 @@ notebook: $(READY)  ## start a notebook of your own: make notebook NAME=55-my-qu
 reconstruct: $(READY)  ## write the files of data/cluster-a again from the table in its study.toml
 	@$(PY) -m analysis reconstruct
 
+compare: $(READY)  ## compare two studies, or two arms: make compare A=before/ B=after/ (or A='vllm-cpu#A' B='vllm-cpu#D')
+	@$(PY) -m analysis compare "$${A:-}" "$${B:-}" $${OUT:+--out "$$OUT"}
+
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
+
+risk: $(READY)  ## say whether a boot would start: make risk DATA=vllm-cpu/ BATCH_TOKENS=12288 [MAX_MODEL_LEN=8192]
+	@$(PY) -m analysis risk "$${DATA:-}" --batch-tokens "$${BATCH_TOKENS:-}" $${MAX_MODEL_LEN:+--max-model-len "$$MAX_MODEL_LEN"}
+
+trace: $(READY)  ## load an engine and time its tokens: make trace URL=http://127.0.0.1:8000 CHAT=short.txt BATCH=long.txt
+	@$(PY) -m analysis trace "$${URL:-}" "$${CHAT:-}" "$${BATCH:-}" $${OUT:+--out "$$OUT"} $${MODEL:+--model "$$MODEL"} \
+	    $(if $(SECONDS),--seconds $(SECONDS)) $${REQUESTS:+--requests "$$REQUESTS"} $${REMOTE:+--allow-remote}
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(PY) -m jupyter lab --notebook-dir=notebooks

@@ -64,23 +64,25 @@ def test_the_pool_says_how_far_the_next_boot_may_lie(tmp_path: Path) -> None:
     for spread in (0.002, 0.1):
         study = Study(Truth(boots=6, pool_spread=spread).write(tmp_path / f"s{spread}"))
         predictions = token_pool.predictions(study.connection)
-        assert "is known to ±" in pool_tables.sentence(token_pool.census(study.connection), predictions)
+        assert "is known to ±" in pool_tables.sentence(token_pool.census(study.connection), predictions, [])
         [e] = pool_tables.headline(predictions)
         reach[spread] = e.high / e.low
-        assert pool_tables.advice(predictions)["next_step"] == ""
+        assert pool_tables.next_step(predictions) == ""
     assert reach[0.002] < 1.03 < 1.3 < reach[0.1]
 
 
-@pytest.mark.parametrize(("boots", "more"), [(1, 3), (3, 1)])
-def test_few_boots_ask_for_more(boots: int, more: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("boots", [1, 3])
+def test_few_boots_ask_for_more(boots: int, tmp_path: Path) -> None:
     study = Study(Truth(boots=boots).write(tmp_path / "s"))
-    step = pool_tables.advice(token_pool.predictions(study.connection))["next_step"]
-    assert step.startswith(f"Boot arm len 32768, batch 8192 {more} more time")
+    step = pool_tables.next_step(token_pool.predictions(study.connection))
+    assert step.startswith(
+        "boot one setting four times" if boots == 1 else "boot arm len 32768, batch 8192 until it has 4"
+    )
 
 
 def test_only_refusals_hold_no_pool(tmp_path: Path) -> None:
     study = Study(Truth(boots=0, refused=2).write(tmp_path / "s"))
-    sentence = pool_tables.sentence(token_pool.census(study.connection), token_pool.predictions(study.connection))
+    sentence = pool_tables.sentence(token_pool.census(study.connection), token_pool.predictions(study.connection), [])
     assert sentence == "What the token pool is cannot be said: no boot log prints one."
 
 

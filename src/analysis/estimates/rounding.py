@@ -9,7 +9,7 @@ from analysis.estimates.estimate import Estimate
 PLAIN_IDS = frozenset(
     {
         "pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count", "time.requests",
-        "finish.unmatched", "claims.verdict_count",
+        "finish.unmatched", "claims.verdict_count", "turn.dose",
     }
 )  # fmt: skip
 """Figures in unit 1 that are not shares and are therefore not shown as %."""

@@ -6,7 +6,8 @@ import duckdb
 
 from analysis.estimates import compare
 from analysis.estimates.estimate import Estimate, Evidence
-from analysis.findings import ask, facts_requests
+from analysis.findings import facts_requests
+from analysis.findings.arms import declared_margin
 from analysis.findings.token_pool import arms
 
 FINDING = "90-takeaways"
@@ -30,7 +31,7 @@ def ranges(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
         if arm is not None and (rate := run.get(MEASURE)):
             load = PurePosixPath(run["file"]).name.partition(".")[0]
             loads.setdefault(load, {}).setdefault(arm, []).append((rate, run["file"]))
-    margin = ask.declared_margin(connection)
+    margin = declared_margin(connection)
     return [_range(runs, load, margin) for load, runs in sorted(loads.items()) if len(runs) > 1]
 
 

@@ -1,22 +1,20 @@
-"""What boots of one setting have in common: how far apart they lie, and what a refusal says of one request."""
+"""How far the boots of one setting lie apart, and what a refusal says of one request."""
 
 import duckdb
 import polars as pl
 
-from analysis.estimates import boots as over_boots
 from analysis.estimates.estimate import Estimate, Evidence, no_interval
-from analysis.estimates.request_cost import pool_identity
 from analysis.findings.token_pool import GIB
 from analysis.findings.token_pool import boots as boots_of
 
 FINDING = "90-takeaways"
-RANGE, RATIO, IDENTITY = "pool.range", "pool.spread_ratio", "pool.identity"
+RANGE = "pool.range"
 NEEDED, LONGEST = "refusal.needed", "refusal.longest"
 COLUMNS = {"available": "available_kv_bytes", "tokens": "token_pool_total_tokens"}
 
 
 def pairs(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """pool.range, pool.spread_ratio and pool.identity of each arm with two boots or more of one setting."""
+    """pool.range of each arm with two boots or more of one setting."""
     table = boots_of(connection).filter(pl.col("kv_budget_source") == "profiled")
     found = []
     for arm in table["arm"].unique(maintain_order=True):
@@ -28,12 +26,7 @@ def pairs(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
 
 
 def _of_arm(of_arm: pl.DataFrame) -> list[Estimate]:
-    found = [_range(of_arm[column].drop_nulls().to_list(), measure) for measure, column in COLUMNS.items()]
-    both = of_arm.drop_nulls(list(COLUMNS.values()))
-    available, tokens = (both[column].to_numpy() for column in COLUMNS.values())
-    found.append(over_boots.ratio_of_spreads(available, tokens).named(RATIO, FINDING))
-    found.append(pool_identity(available, tokens).named(IDENTITY, FINDING))
-    return found
+    return [_range(of_arm[column].drop_nulls().to_list(), measure) for measure, column in COLUMNS.items()]
 
 
 def _range(values: list[float], measure: str) -> Estimate:

@@ -6,7 +6,7 @@ import duckdb
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
-from analysis.findings import boot_pairs, request_counts
+from analysis.findings import request_counts, token_pool
 from analysis.findings.time_tables import run_of
 
 
@@ -22,10 +22,10 @@ class Disagreement:
 
 def found(connection: duckdb.DuckDBPyConnection) -> list[Disagreement]:
     """Every contradiction of the study that has a number, the largest of its kind only."""
-    identities = [e for e in boot_pairs.pairs(connection) if e.id == boot_pairs.IDENTITY and e.verdict == "broken"]
+    identities = [e for e in token_pool.identity(connection) if e.verdict == "broken"]
     counts = [e for e in request_counts.counts(connection) if e.id == request_counts.UNMATCHED and e.value]
     worst = [max(of_kind, key=lambda e: abs(e.value or 0)) for of_kind in (identities, counts) if of_kind]
-    return [(_boots if e.id == boot_pairs.IDENTITY else _counts)(e) for e in worst]
+    return [(_boots if e.id == "pool.identity" else _counts)(e) for e in worst]
 
 
 def _boots(e: Estimate) -> Disagreement:

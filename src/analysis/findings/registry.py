@@ -14,7 +14,9 @@ from analysis.findings import (
     accountings,
     arm_range,
     boot_pairs,
+    boot_risk,
     inventory,
+    kv_cost,
     kv_from_boots,
     prefill_rates,
     request_counts,
@@ -47,6 +49,16 @@ def _concurrency(c: Connection) -> list[Estimate]:
     return [*(time_split.mean_concurrency(c, run) for run in runs), *wall_states.at_once(c, runs)]
 
 
+def _costs(c: Connection) -> list[Estimate]:
+    known = boot_risk.memory(c)
+    return kv_cost.costs(c, known.series, known.cells)
+
+
+def _parts(c: Connection) -> list[Estimate]:
+    known = boot_risk.memory(c)
+    return [e for part in known.parts for e in (part.fixed, part.per_token)]
+
+
 FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
     (("time.prefill_share.request_seconds",), _prefill_shares),
     (("time.prefill_share.request_seconds.bound",), lambda c: time_split.prefill_bounds(c, time_split.runs(c))),
@@ -66,10 +78,13 @@ FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
     (("boots.outcome_count",), inventory.outcome_counts),
     (("pool.tokens", "pool.available", "pool.requests_at_max_length"), token_pool.census),
     (("pool.spread", "pool.next_boot"), token_pool.predictions),
-    ((boot_pairs.RANGE, boot_pairs.RATIO, boot_pairs.IDENTITY), boot_pairs.pairs),
+    ((boot_pairs.RANGE,), boot_pairs.pairs),
+    (("pool.identity",), token_pool.identity),
+    (("pool.spread_ratio",), token_pool.spread_ratios),
     ((boot_pairs.NEEDED, boot_pairs.LONGEST), boot_pairs.refusals),
-    ((kv_from_boots.COST, kv_from_boots.PREDICTED), kv_from_boots.costs),
-    ((kv_from_boots.FIXED, kv_from_boots.PER_TOKEN), kv_from_boots.requests),
+    ((kv_from_boots.PREDICTED,), kv_from_boots.predictions),
+    (("kv.cost_per_batch_token",), _costs),
+    (("kv.request_fixed", "kv.request_per_token"), _parts),
     ((request_counts.REQUESTS, request_counts.UNMATCHED, request_counts.COMPUTED, request_counts.LONGEST),
      request_counts.counts),
     ((request_counts.PEAK_USE,), request_counts.peak_use),

@@ -55,7 +55,7 @@ def convert(notebook: Path) -> Page:
     """
     nb = nbformat.read(notebook, as_version=4)
     html, _ = _exporter().from_notebook_node(nb)
-    body, headings = _anchored(html)
+    body, headings = anchored(html)
     first = headings[0].text if headings else notebook.stem
     paragraph = re.search(r"<p>(.*?)</p>", html, re.S)
     summary = nb.metadata.get("summary") or (_text(paragraph[1]) if paragraph else "")
@@ -108,7 +108,7 @@ def _exporter() -> HTMLExporter:
     return exporter
 
 
-def _anchored(html: str) -> tuple[str, list[Heading]]:
+def anchored(html: str) -> tuple[str, list[Heading]]:
     """The HTML with an id and a link to itself on every heading, and the headings."""
     found: list[Heading] = []
     taken: set[str] = {"main", "index"}

@@ -50,7 +50,7 @@ def build(
             work = partial / ".work"
             work.mkdir()
             executed = _run_all(notebooks, work, data, partial, progress)
-            _write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {}, banner)
+            write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {}, banner)
             shutil.rmtree(work)
             shutil.rmtree(partial / "results", ignore_errors=True)
         progress.advance("pages written")
@@ -59,7 +59,10 @@ def build(
     return out / "index.html"
 
 
-def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any], banner: str) -> None:
+def write_pages(
+    study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any], banner: str = ""
+) -> None:
+    """Write results.json, each page and index.html into the folder, from what was left in its results/."""
     study = redact(study).text  # the name of a folder, which may be a host's or a person's
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")

@@ -33,7 +33,7 @@ def make(data: str, out: Path | None = None) -> Path:
     study = read_in(folder, progress)
     notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
     return build(
-        study.name, folder, out or place_of(folder), notebooks, progress, _generated_from(study), banner_of(study)
+        study.name, folder, out or place_of(folder), notebooks, progress, generated_from(study), banner_of(study)
     )
 
 
@@ -76,7 +76,8 @@ def takeaways(index: Path) -> str:
     return text(results, {key(row): estimate_from_json(row) for row in results["estimates"]}, key)
 
 
-def _generated_from(study: Study) -> dict[str, Any]:
+def generated_from(study: Study) -> dict[str, Any]:
+    """What a report was made from, as results.json has it: files, defects, digests of data and code, versions."""
     files = study.sql("select status, count(*)::bigint as n from files group by status order by status")
     read = study.sql("select file, sha256 from files order by file")
     return {
