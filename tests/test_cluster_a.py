@@ -122,13 +122,19 @@ def unmarked(
 ) -> list[tuple[str, str, str]]:
     """Estimates that moved with the assumed figures in a part that study.toml does not name."""
     moved = []
-    others = {(e.id, *sorted(e.qualifiers.items())): e for e in Registry(other).everything()}
+    others = {key(e): e for e in Registry(other).everything()}
     for e in Registry(one).everything():
-        changed = part(e, others[e.id, *sorted(e.qualifiers.items())])
+        changed = part(e, others[key(e)])
         marked = marks.of(e)
         if changed and (marked is None or LEVELS.index(marked[0]) > LEVELS.index(changed)):
             moved.append((e.id, str(e.qualifiers), changed))
     return moved
+
+
+def key(e: Estimate) -> tuple[object, ...]:
+    """An estimate by its id and qualifiers, with the lengths that are assumed under the names that were published."""
+    lengths = {"262144": "256000", "1048576": "1000000"}
+    return (e.id, *sorted((name, lengths.get(value, value)) for name, value in e.qualifiers.items()))
 
 
 LEVELS = ["values", "intervals", "wording"]
