@@ -1,0 +1,102 @@
+"""What each class lost by the other's presence: phases in which it ran alone, held against those with both."""
+
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.estimates import tails
+from analysis.estimates.estimate import Estimate, no_interval
+from analysis.findings.class_groups import Group, classes_in
+from analysis.findings.mixed_traffic import FINDING
+
+MEASURES = (
+    ("first token", "ttft_s", "s"),
+    ("time per token", "typical_s", "s"),
+    ("longest gap", "longest_s", "s"),
+    ("completion", "e2e_s", "s"),
+)
+NOT_ALTERNATED = "each phase ran once: whatever else changed between them is inside the difference; alternate the phases"
+NO_ALONE, NO_BOTH = "no phase in which this class ran alone", "no phase in which it ran together with another class"
+
+
+def effects(found: list[Group]) -> list[Estimate]:
+    """mixed.effect of each place and class: its quantiles with the other class less those alone, by `measure`.
+
+    Completion per hour is not here: `record_effects` has it. A class that was never alone, or never together, has one
+    estimate that says so.
+    """
+    estimates = []
+    for place in dict.fromkeys(group.place for group in found):
+        for name in dict.fromkeys(g.name for g in found if g.place == place):
+            estimates += _of_class(found, place, name)
+    return estimates
+
+
+def _of_class(found: list[Group], place: str, name: str) -> list[Estimate]:
+    alone, both = _split(found, place, name)
+    mine = next(g for g in found if g.place == place and g.name == name)
+    names = {k: v for k, v in mine.qualifiers.items() if k != "phase"}
+    if not alone or not both:
+        why = NO_ALONE if both else NO_BOTH
+        missing = no_interval(None, "s", "none", f"not computable: {why}")
+        return [missing.named("mixed.effect", FINDING, **names, measure="first token", quantile="p50")]
+    notes = () if min(_visits(alone), _visits(both)) > 1 else (NOT_ALTERNATED,)
+    estimates = []
+    for measure, column, unit in MEASURES:
+        (on, on_block), (off, off_block) = _joined(both, column), _joined(alone, column)
+        for q in (0.5, 0.95):
+            estimate = tails.quantile_difference(on, on_block, off, off_block, q, unit)
+            said = estimate.with_warnings(*notes).with_evidence(*both[0].evidence)
+            estimates.append(said.named("mixed.effect", FINDING, **names, measure=measure, quantile=f"p{100 * q:g}"))
+    return estimates
+
+
+def _split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:
+    mine = [g for g in found if g.place == place and g.name == name and g.done.height]
+    alone = [g for g in mine if classes_in(found, place, g.phase) == {name}]
+    return alone, [g for g in mine if g not in alone]
+
+
+def _visits(groups: list[Group]) -> int:
+    return sum(group.visits for group in groups)
+
+
+def _joined(groups: list[Group], column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The column over several phases, their blocks kept apart."""
+    values, blocks, following = [np.empty(0)], [np.empty(0, dtype=np.int64)], 0
+    for group in groups:
+        its, block = group.column(column)
+        values.append(its)
+        blocks.append(block + following)
+        following += int(group.block.max(initial=-1)) + 1
+    return np.concatenate(values), np.concatenate(blocks)
+
+
+def record_effects(found: list[Group], records: list[Estimate]) -> list[Estimate]:
+    """mixed.effect with measure `valid records`: the rate together less that alone, in 1/h.
+
+    The interval reaches from the lowest that both intervals allow to the highest: wider than 95 %, never narrower.
+    """
+    rates = {(e.qualifiers.get("boot", e.qualifiers.get("target")), e.qualifiers["class"], e.qualifiers["phase"]): e
+             for e in records if e.value is not None}  # fmt: skip
+    estimates = []
+    for place, name in dict.fromkeys((g.place, g.name) for g in found):
+        alone, both = _split(found, place, name)
+        pairs = [(rates.get((place, name, a.phase)), rates.get((place, name, b.phase))) for a in alone for b in both]
+        if len(pairs) != 1 or pairs[0][0] is None or pairs[0][1] is None:
+            continue
+        names = {k: v for k, v in both[0].qualifiers.items() if k != "phase"}
+        said = _difference(*pairs[0]).with_warnings(NOT_ALTERNATED).with_evidence(*both[0].evidence)  # type: ignore[arg-type]
+        estimates.append(said.named("mixed.effect", FINDING, **names, measure="valid records"))
+    return estimates
+
+
+def _difference(alone: Estimate, both: Estimate) -> Estimate:
+    value = (both.value or 0) - (alone.value or 0)
+    ends = (alone.low, alone.high, both.low, both.high)
+    if any(end is None for end in ends):
+        return no_interval(value, "1/h", "difference of two rates", both.reason or alone.reason or "one rate has none")
+    low, high = (both.low or 0) - (alone.high or inf), (both.high or inf) - (alone.low or 0)
+    method = "difference of two rates, ends from both intervals"
+    return Estimate(value, "1/h", "estimate", method, low, high, both.confidence, both.n, both.n_of, both.assumption)
