@@ -45,7 +45,9 @@ def drift(rate: ArrayLike, at_s: ArrayLike, seed: int = 0) -> Drift:
     order = np.argsort(at, kind="stable")
     logs, at = np.log(found[order]), at[order]
     if np.ptp(logs) <= 1e-12 * max(1.0, float(np.abs(logs).max())):
-        return Drift(no_interval(1.0, "x", method, "the blocks are all alike: no spread seen", n=len(at), n_of="blocks"))
+        return Drift(
+            no_interval(1.0, "x", method, "the blocks are all alike: no spread seen", n=len(at), n_of="blocks")
+        )
     p, began = _step(logs, np.random.default_rng(seed))
     return Drift(_line(logs, at, method), p, began)
 

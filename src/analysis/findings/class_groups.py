@@ -1,4 +1,4 @@
-"""Requests by place, class and phase, with their blocks of time and the two gaps of each stream: what page 60 rests on."""
+"""Requests by place, class and phase, with their blocks of time and the two gaps of each stream."""
 
 from dataclasses import dataclass
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates import tails
 from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.rounding import show_number
 from analysis.findings.class_groups import Group, classes_in
 from analysis.findings.mixed_traffic import FINDING
 
@@ -16,7 +17,9 @@ MEASURES = (
     ("longest gap", "longest_s", "s"),
     ("completion", "e2e_s", "s"),
 )
-NOT_ALTERNATED = "each phase ran once: whatever else changed between them is inside the difference; alternate the phases"
+NOT_ALTERNATED = (
+    "each phase ran once: whatever else changed between them is inside the difference; alternate the phases"
+)
 NO_ALONE, NO_BOTH = "no phase in which this class ran alone", "no phase in which it ran together with another class"
 
 
@@ -34,7 +37,7 @@ def effects(found: list[Group]) -> list[Estimate]:
 
 
 def _of_class(found: list[Group], place: str, name: str) -> list[Estimate]:
-    alone, both = _split(found, place, name)
+    alone, both = split(found, place, name)
     mine = next(g for g in found if g.place == place and g.name == name)
     names = {k: v for k, v in mine.qualifiers.items() if k != "phase"}
     if not alone or not both:
@@ -44,25 +47,34 @@ def _of_class(found: list[Group], place: str, name: str) -> list[Estimate]:
     notes = () if min(_visits(alone), _visits(both)) > 1 else (NOT_ALTERNATED,)
     estimates = []
     for measure, column, unit in MEASURES:
-        (on, on_block), (off, off_block) = _joined(both, column), _joined(alone, column)
+        (on, on_block), (off, off_block) = joined(both, column), joined(alone, column)
         for q in (0.5, 0.95):
             estimate = tails.quantile_difference(on, on_block, off, off_block, q, unit)
-            said = estimate.with_warnings(*notes).with_evidence(*both[0].evidence)
+            said = estimate.with_warnings(*_pooled(estimate, on, off, q), *notes).with_evidence(*both[0].evidence)
             estimates.append(said.named("mixed.effect", FINDING, **names, measure=measure, quantile=f"p{100 * q:g}"))
     return estimates
 
 
-def _split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:
+def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:
+    """The phases of a class at a place: those in which it alone completed requests, and those with another."""
     mine = [g for g in found if g.place == place and g.name == name and g.done.height]
     alone = [g for g in mine if classes_in(found, place, g.phase) == {name}]
     return alone, [g for g in mine if g not in alone]
+
+
+def _pooled(estimate: Estimate, on: NDArray[np.float64], off: NDArray[np.float64], q: float) -> tuple[str, ...]:
+    """Beside a mean of block medians, the quantile of all requests of each side, which it may differ from."""
+    if not estimate.method.startswith("paired t"):
+        return ()
+    ends = [show_number(float(np.quantile(x, q, method="inverted_cdf")), estimate.unit, digits=2) for x in (off, on)]
+    return (f"over all requests: {ends[0]} alone, {ends[1]} together",)
 
 
 def _visits(groups: list[Group]) -> int:
     return sum(group.visits for group in groups)
 
 
-def _joined(groups: list[Group], column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def joined(groups: list[Group], column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The column over several phases, their blocks kept apart."""
     values, blocks, following = [np.empty(0)], [np.empty(0, dtype=np.int64)], 0
     for group in groups:
@@ -82,7 +94,7 @@ def record_effects(found: list[Group], records: list[Estimate]) -> list[Estimate
              for e in records if e.value is not None}  # fmt: skip
     estimates = []
     for place, name in dict.fromkeys((g.place, g.name) for g in found):
-        alone, both = _split(found, place, name)
+        alone, both = split(found, place, name)
         pairs = [(rates.get((place, name, a.phase)), rates.get((place, name, b.phase))) for a in alone for b in both]
         if len(pairs) != 1 or pairs[0][0] is None or pairs[0][1] is None:
             continue

@@ -1,4 +1,6 @@
-"""Queue wait and prefill by phase, from the engine's own histograms: they do not know classes, so a phase is the unit."""
+"""Queue wait and prefill by phase, from the engine's own histograms, which do not know classes."""
+
+from math import inf
 
 import duckdb
 import polars as pl
@@ -22,7 +24,12 @@ GAUGES = """
     where concept in ('waiting_requests', 'running_requests', 'kv_cache_usage') and page_order.scraped_at_s is not null
     group by all order by all
 """
-PEAKS = {"waiting_requests": "requests waiting", "running_requests": "requests running", "kv_cache_usage": "KV cache in use"}
+PEAKS = {
+    "waiting_requests": ("mixed.requests_peak", {"state": "waiting"}),
+    "running_requests": ("mixed.requests_peak", {"state": "running"}),
+    "kv_cache_usage": ("mixed.kv_cache_peak", {}),
+}
+"""Gauges by concept: the results id of their peak, and its qualifiers."""
 
 
 def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
@@ -56,7 +63,14 @@ def _of_concept(mine: pl.DataFrame, concept: str) -> list[tuple[str, Estimate]]:
     if edges.height < 2:
         return [("mean", mean)]
     buckets = Buckets.from_cumulative(edges["le"].to_numpy(), edges["increase"].to_numpy(), total)
-    return [("mean", mean), *((f"p{100 * q:g}", quantile_buckets.quantile(buckets, q, "s")) for q in (0.5, 0.95))]
+    return [("mean", mean), *((f"p{100 * q:g}", _quantile(buckets, q)) for q in (0.5, 0.95))]
+
+
+def _quantile(buckets: Buckets, q: float) -> Estimate:
+    found = quantile_buckets.quantile(buckets, q, "s")
+    if found.low == 0 and found.high == inf:  # from nothing to everything is no answer
+        return no_interval(None, "s", found.method, "; ".join(found.warnings), n=found.n, n_of=found.n_of)
+    return found
 
 
 def _sum(mine: pl.DataFrame, statistic: str) -> float | None:
@@ -65,19 +79,19 @@ def _sum(mine: pl.DataFrame, statistic: str) -> float | None:
 
 
 def peaks(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
-    """mixed.engine_peak of each phase: the most requests waiting and running, and the fullest cache, that a scrape saw."""
+    """mixed.requests_peak (waiting, running) and mixed.kv_cache_peak of each phase: the highest that a scrape saw."""
     table = rows(connection, GAUGES)
     table = table.with_columns(phase=phase_of(found, pl.col("at_s"), pl.col("at_s")))
     estimates = []
     for span in found:
         part = table.filter((pl.col("boot") == span.boot) & (pl.col("phase") == span.phase))
-        for concept in PEAKS:
+        for concept, (id, more) in PEAKS.items():
             mine = part.filter(concept=concept)["value"].drop_nulls()
             if not mine.len():
                 continue
             peak = Estimate(
-                float(mine.max() or 0), "1", "census", "highest of the scrapes", n=mine.len(), n_of="scrapes",
+                float(mine.to_numpy().max()), "1", "census", "highest of the scrapes", n=mine.len(), n_of="scrapes",
                 reason="census: between two scrapes it may have been higher",
             )  # fmt: skip
-            estimates.append(peak.named("mixed.engine_peak", FINDING, boot=span.boot, phase=span.phase, gauge=concept))
+            estimates.append(peak.named(id, FINDING, boot=span.boot, phase=span.phase, **more))
     return estimates

@@ -15,7 +15,7 @@ from analysis.findings.objective import REQUEST_LIMITS, Objective
 
 FINDING = "60-mixed-traffic"
 QUANTILES = (0.5, 0.95)
-MEASURES = (
+MEASURES: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
     ("mixed.ttft", "ttft_s", "s", {}, "no time of the first token"),
     ("mixed.inter_token", "typical_s", "s", {"gap": "typical"}, "no arrivals with a count of tokens (tokens_cum)"),
     ("mixed.inter_token", "longest_s", "s", {"gap": "longest"}, "no arrivals of tokens (token_at)"),
@@ -32,6 +32,8 @@ UNJUDGED = "the trace does not say which outputs are valid records (valid); that
 def times(group: Group) -> list[Estimate]:
     """mixed.ttft, mixed.inter_token, mixed.completion and mixed.decode_rate of a group, at p50 and at the slow tail."""
     found = []
+    if not group.done.height:
+        return []
     for id, column, unit, more, missing in MEASURES:
         quantiles = (0.5, 0.05) if id == "mixed.decode_rate" else QUANTILES
         found += [_quantile(group, id, column, unit, q, missing, more) for q in quantiles]
@@ -63,7 +65,9 @@ def _quantile(
     if not len(values):
         estimate = not_computable(unit, missing)
     else:
-        estimate = choose.quantile(q, unit, values=values, block=block).with_warnings(*_by_block(values, block, q, unit))
+        estimate = choose.quantile(q, unit, values=values, block=block).with_warnings(
+            *_by_block(values, block, q, unit)
+        )
         if (lost := group.done.height - len(values)) > 0:
             estimate = estimate.with_warnings(f"{lost} of {group.done.height} completed requests do not say it")
     named = {**group.qualifiers, **more, "quantile": f"p{100 * q:g}"}
@@ -97,7 +101,9 @@ def records(group: Group, objective: Objective, judged: bool) -> list[Estimate]:
     if (open_ones := group.done.height - known.height) > 0:
         notes.append(f"{open_ones} completed outputs were not judged and count as not valid")
     rule = objective.text.get("valid_record")
-    notes.append(f"valid: {rule}" if rule else "what makes a record valid was not declared: it is the client's judgement")
+    notes.append(
+        f"valid: {rule}" if rule else "what makes a record valid was not declared: it is the client's judgement"
+    )
     said = estimate.with_warnings(*notes).with_evidence(*group.evidence)
     return [said.named("mixed.valid_records_per_hour", FINDING, **group.qualifiers)]
 
@@ -113,7 +119,9 @@ def goodput(group: Group, objective: Objective) -> list[Estimate]:
         why = not_computable("1", f"no request says its {', '.join(unknown) or 'times'}")
         pair = [(name, why) for name in ("all", "finished")]
     else:
-        met = done.select(pl.all_horizontal(*(pl.col(COLUMN_OF[k]).fill_null(float("inf")) <= v for k, v in limits.items())))
+        met = done.select(
+            pl.all_horizontal(*(pl.col(COLUMN_OF[k]).fill_null(float("inf")) <= v for k, v in limits.items()))
+        )
         ok = met.to_series().cast(pl.Float64) * done["valid"].fill_null(True).cast(pl.Float64)
         both = rates.goodput(ok.to_numpy(), done["start_s"].to_numpy(), group.requests.height - done.height)
         pair = list(zip(("all", "finished"), both, strict=True))

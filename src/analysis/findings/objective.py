@@ -16,6 +16,12 @@ LIMITS = {"memory_used_bytes": "bytes", "swap_used_bytes": "bytes", "queue_s": "
 TEXTS = ("what", "sacrifice", "stop", "declared", "valid_record")
 
 
+NOT_DECLARED = (
+    "No objective was declared (study.toml, [objective]). So nothing here is good or bad: there is no goodput, no target to be near, "
+    "and no side that may be sacrificed. A target that is chosen after looking proves nothing."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Objective:
     """`text`: what was written; `classes`: numbers by class and key; `limits`: by key; `refused`: keys of no use."""
@@ -31,22 +37,17 @@ class Objective:
         """Whether anything was declared that a measurement can be held against."""
         return bool(self.text.get("what") or self.classes or self.limits)
 
-    def sentence(self) -> str:
-        """The objective in words, or what it means that there is none."""
-        if not self.declared:
-            return (
-                "No objective was declared (study.toml, [objective]). So nothing here is good or bad: there is no goodput, "
-                "no target to be near, and no side that may be sacrificed. A target that is chosen after looking proves nothing."
-            )
-        said = [self.text["what"]] if self.text.get("what") else []
-        said += [f"may be sacrificed: {self.text['sacrifice']}"] if self.text.get("sacrifice") else []
-        said += [f"stop when: {self.text['stop']}"] if self.text.get("stop") else []
-        said += [f"declared {self.text['declared']}"] if self.text.get("declared") else ["no date of declaration"]
+    def lines(self) -> list[tuple[str, str]]:
+        """What was declared, a line each: its name and its text; or what it means that nothing was."""
+        said = [(key.replace("_", " "), self.text[key]) for key in TEXTS if key in self.text]
         for name, targets in sorted(self.classes.items()):
-            said.append(f"{name}: " + ", ".join(f"{key} {value:g}" for key, value in sorted(targets.items())))
-        said += [f"limit {key} {value:g}" for key, value in sorted(self.limits.items())]
-        refused = f" Not understood: {', '.join(self.refused)}." if self.refused else ""
-        return f"Declared objective – {'; '.join(said)}.{refused}"
+            said += [(f"{name}: {key}", f"{value:g}") for key, value in sorted(targets.items())]
+        said += [(f"limit: {key}", f"{value:g}") for key, value in sorted(self.limits.items())]
+        if not self.declared:
+            said.insert(0, ("no objective", NOT_DECLARED))
+        elif "declared" not in self.text:
+            said.append(("declared", "no date: whether it was before the first run cannot be told"))
+        return said + [("not understood", key) for key in self.refused]
 
 
 def objective(connection: duckdb.DuckDBPyConnection) -> Objective:

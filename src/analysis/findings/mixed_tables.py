@@ -1,0 +1,178 @@
+"""Sentences, tables and text alternatives of page 60: laid out, nothing computed anew."""
+
+from math import log
+
+import numpy as np
+import polars as pl
+
+from analysis.estimates.estimate import Estimate
+from analysis.estimates.rounding import show, show_number
+from analysis.findings.class_groups import Group, classes_in
+from analysis.findings.mixed_effect import joined, split
+from analysis.findings.objective import Objective
+
+NO_CLASS = (
+    "no request says which class it is of; send `class` (chat, batch) and `phase` with each, "
+    "or name files by class in study.toml ([classes.<name>])"
+)
+WHAT = {
+    "mixed.ttft": "first token", "mixed.inter_token": "gap", "mixed.completion": "completion", "mixed.decode_rate": "decode rate",
+}  # fmt: skip
+TIMES_CAPTION = "By class and phase; `gap typical` is the median time per token of a stream, `gap longest` its longest silence; `by block`: range of the blocks"
+
+
+def place_of(e: Estimate) -> str:
+    """The boot of an estimate, or the folder where the boot is not known."""
+    return e.qualifiers.get("boot") or e.qualifiers.get("target", "")
+
+
+def sentence(found: list[Group], effects: list[Estimate], objective: Objective) -> str:
+    """The answer: what was seen of each class alone and together, and whether more than these requests show it."""
+    if not found:
+        return f"What traffic classes cost each other cannot be said: {NO_CLASS}."
+    names = list(dict.fromkeys(group.name for group in found))
+    seen = "; ".join(text for name in names if (text := _seen(name, found)))
+    said = "; ".join(_loss(name, [e for e in effects if e.qualifiers["class"] == name]) for name in names)
+    rule = "" if objective.declared else " No objective was declared, so no loss is called too large."
+    first = f"The slowest first tokens (p95) of these requests: {seen}. As a property of the service: " if seen else ""
+    return f"{first}{said if first else said[:1].upper() + said[1:]}.{rule}"
+
+
+def _seen(name: str, found: list[Group]) -> str:
+    """The p95 of the first token alone and together, where the two differ most: of these requests, no more."""
+    pairs = []
+    for place in dict.fromkeys(g.place for g in found):
+        alone, both = split(found, place, name)
+        ends = [joined(part, "ttft_s")[0] for part in (alone, both)]
+        if all(len(x) for x in ends):
+            pairs.append((place, *(float(np.quantile(x, 0.95, method="inverted_cdf")) for x in ends)))
+    if not pairs:
+        return ""
+    place, before, after = max(pairs, key=lambda p: abs(log(max(p[2], 1e-9) / max(p[1], 1e-9))))
+    ends = [show_number(x, "s", digits=2) for x in (before, after)]
+    return f"{name} {ends[0]} alone, {ends[1]} beside the other class ({place})"
+
+
+def _loss(name: str, effects: list[Estimate]) -> str:
+    known = [e for e in headline(effects) if e.value is not None]
+    if not known:
+        why = next((e.reason for e in effects if e.reason), "it was never both alone and together with another")
+        return f"for {name} no loss can be computed ({str(why).removeprefix('not computable: ')})"
+    bounded = [e for e in known if e.low is not None and e.high is not None]
+    shown = [e for e in bounded if (e.low or 0) > 0 or (e.high or 0) < 0]
+    if shown:
+        said = ", ".join(f"{e.qualifiers['measure']} {show(e)} ({place_of(e)})" for e in shown)
+        return f"for {name} {len(shown)} of {len(bounded)} intervals of a median exclude zero: {said}"
+    if bounded:
+        widest = max(bounded, key=lambda e: abs(e.value or 0))
+        largest = f"the largest is {widest.qualifiers['measure']} {show(widest)} ({place_of(widest)})"
+        return f"for {name} no change is shown, {largest}"
+    return f"for {name} no change is shown ({known[0].reason})"
+
+
+def headline(effects: list[Estimate]) -> list[Estimate]:
+    """The figures that the answer rests on: the effects at the median that have a value."""
+    return [e for e in effects if e.value is not None and e.qualifiers.get("quantile", "p50") == "p50"]
+
+
+def next_step(found: list[Group], effects: list[Estimate]) -> str:
+    """What to record next: alternating phases, and how many blocks a tail needs."""
+    if not found:
+        return "Record a request trace with class and phase (docs/formats/load-generators.md)."
+    tails = [e.n for e in effects if e.qualifiers.get("quantile") == "p95" and e.n is not None and e.low is None]
+    if not tails:
+        return ""
+    return f"Alternate the phases: tails need 40 blocks in all, and the most here is {max(tails)}."
+
+
+def times_table(times: list[Estimate]) -> pl.DataFrame:
+    """One row a place, class, phase and measure: p50 and the slow tail, and the range of blocks."""
+    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    for e in times:
+        q = e.qualifiers
+        measure = f"{WHAT[e.id]} {q.get('gap', '')}".strip()
+        key = (place_of(e), q["class"], q["phase"], measure, q.get("prompt_tokens", ""))
+        row = rows.setdefault(key, dict(zip(("boot", "class", "phase", "measure", "prompt tokens"), key, strict=True)))
+        tail = q["quantile"] != "p50"
+        row["slow tail" if tail else "p50"] = show(e)
+        blocks = next((w.removeprefix("by block: ") for w in e.warnings if w.startswith("by block: ")), "")
+        row["tail by block" if tail else "p50 by block"] = blocks
+    columns = (
+        "boot",
+        "class",
+        "phase",
+        "measure",
+        "prompt tokens",
+        "p50",
+        "p50 by block",
+        "slow tail",
+        "tail by block",
+    )
+    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(columns, pl.String))
+
+
+def ttft_frame(times: list[Estimate]) -> pl.DataFrame:
+    """One row a place, class and phase for the chart: p50 and p95 of the first token in seconds."""
+    rows: dict[tuple[str, str], dict[str, float | str | None]] = {}
+    for e in times:
+        if e.id == "mixed.ttft" and "prompt_tokens" not in e.qualifiers and e.value is not None:
+            label = f"{place_of(e)} {e.qualifiers['class']}"
+            row = rows.setdefault((label, e.qualifiers["phase"]), {"label": label, "phase": e.qualifiers["phase"]})
+            row[e.qualifiers["quantile"]] = e.value
+    floats = dict.fromkeys(("p50", "p95"), pl.Float64)
+    return pl.DataFrame(list(rows.values()), schema={"label": pl.String, "phase": pl.String, **floats})
+
+
+def describe_ttft(frame: pl.DataFrame, found: list[Group]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of first tokens."""
+    said = [f"{label}, {phase}: p50 {p50:.3g} s, p95 {p95:.3g} s" for label, phase, p50, p95 in frame.iter_rows()]
+    tail = frame.sort("p95", descending=True)
+    title = "No request with a class says when its first token came"
+    if frame.height:
+        label, phase, _, p95 = tail.row(0)
+        title = f"The slowest first tokens: {label} in phase {phase}, p95 {p95:.2g} s"
+    alone = [g for g in found if g.done.height and len(classes_in(found, g.place, g.phase)) == 1]
+    return {
+        "title": title,
+        "subtitle": "time to first token (s, logarithmic): bar from p50 (filled) to p95 (open); "
+        f"{len(alone)} of {sum(1 for g in found if g.done.height)} groups ran alone",
+        "description": "Time to first token by boot, class and phase. " + ("; ".join(said) or "no data"),
+    }
+
+
+def effect_frame(effects: list[Estimate]) -> pl.DataFrame:
+    """One row an effect at the median, in seconds: label, group (measure), value, low, high."""
+    rows = [
+        (f"{place_of(e)} {e.qualifiers['class']}", e.qualifiers["measure"], e.value, e.low, e.high)
+        for e in effects if e.unit == "s" and e.value is not None and e.qualifiers.get("quantile") == "p50"
+    ]  # fmt: skip
+    floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema={"label": pl.String, "group": pl.String, **floats}, orient="row")
+
+
+def describe_effects(effects: list[Estimate]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of effects."""
+    known = [e for e in headline(effects) if e.unit == "s"]
+    shown = [e for e in known if e.low is not None and e.high is not None and (e.low > 0 or e.high < 0)]
+    said = [f"{place_of(e)} {e.qualifiers['class']}, {e.qualifiers['measure']}: {show(e)}" for e in known]
+    title = (
+        f"A change is shown in {len(shown)} of {len(known)} medians"
+        if known
+        else "No class ran both alone and together"
+    )
+    return {
+        "title": title,
+        "subtitle": "median with the other class less median alone (s); rule: 95 % interval over blocks; open: no interval",
+        "description": "What each class lost by the other's presence. " + ("; ".join(said) or "no data"),
+    }
+
+
+def effect_table(effects: list[Estimate]) -> pl.DataFrame:
+    """One row an effect: what was compared, the difference, units and notes."""
+    rows = [
+        (place_of(e), e.qualifiers["class"], e.qualifiers["measure"], e.qualifiers.get("quantile", ""), show(e),
+         f"{e.n} {e.n_of}" if e.n is not None else "", "; ".join(e.warnings))
+        for e in effects
+    ]  # fmt: skip
+    columns = ("boot", "class", "measure", "quantile", "with the other class less alone", "units", "notes")
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
