@@ -91,6 +91,28 @@ def _gaps(row: tuple[list[float] | None, list[int | None] | None, list[float] | 
     return gaps_as_recorded(recorded, tokens) if recorded else UNKNOWN
 
 
-def classes_in(found: list[Group], place: str, phase: str) -> set[str]:
-    """The classes that completed anything in a phase of a place: one is a phase alone, more are together."""
-    return {g.name for g in found if g.place == place and g.phase == phase and g.done.height}
+ALONE, TOGETHER = 0.1, 0.5
+"""Shares of a class's requests beside which another class ran: alone up to the first, together from the second."""
+
+
+def beside(found: list[Group], group: Group) -> float | None:
+    """The share of a group's requests during which a request of another class was in service at the same place.
+
+    None where it cannot be told: times are missing, or clients used clocks that cannot be compared. A request that the
+    server refused was not in service; one that the client aborted was.
+    """
+    others = [g.requests for g in found if g.place == group.place and g.name != group.name]
+    served = pl.col("is_completed") | pl.col("status").is_in(["aborted", "incomplete"])
+    other = pl.concat([part.filter(served) for part in others]) if others else group.done.clear()
+    if not group.done.height:
+        return None
+    if not other.height:
+        return 0.0
+    clocks = {*group.done["clock"], *other["clock"]}
+    ends = [part[end].cast(pl.Float64).to_numpy() for part in (group.done, other) for end in ("start_s", "end_s")]
+    if clocks != {"unix"} or not all(np.isfinite(end).all() for end in ends):
+        return None
+    start, end, other_start, other_end = ends
+    begun = np.searchsorted(np.sort(other_start), end, side="left")
+    over = np.searchsorted(np.sort(other_end), start, side="right")
+    return float(np.mean(begun > over))

@@ -41,14 +41,11 @@ def drifts(found: list[Group]) -> list[GroupDrift]:
     for group, found_drift, table in raw:
         p = next(adjusted) if found_drift.p is not None else None
         shown = p is not None and p < ALPHA and found_drift.began is not None
-        began = (
-            float(table.sort("at_s")["at_s"][found_drift.began]) if shown and found_drift.began is not None else None
-        )
+        began = float(table.sort("at_s")["at_s"][found_drift.began or 0]) if shown else None
         notes = [] if p is None else [f"step somewhere in the phase: p = {p:.2g} after Holm over {len(tested)} tests"]
         said = found_drift.change.with_warnings(*notes).with_evidence(*group.evidence)
-        drifted.append(
-            GroupDrift(group, said.named("degradation.decode_drift", FINDING, **group.qualifiers), p, began, table)
-        )
+        named = said.named("degradation.decode_drift", FINDING, **group.qualifiers)
+        drifted.append(GroupDrift(group, named, p, began, table))
     return drifted
 
 
@@ -70,7 +67,7 @@ def looks(drifted: list[GroupDrift]) -> list[Look]:
 
 
 def frame(drifted: list[GroupDrift]) -> pl.DataFrame:
-    """One row a block: group (boot, class, phase), minutes from the phase's first block, tokens/s of the median stream."""
+    """One row a block: group (boot, class, phase), minutes from the first block, tokens/s of the median stream."""
     rows = [
         (f"{d.group.place} {d.group.name}, {d.group.phase}", (at - min(d.blocks["at_s"])) / 60, rate)
         for d in drifted if d.blocks.height > 1 for at, rate in d.blocks.sort("at_s").iter_rows()

@@ -33,19 +33,22 @@ class Look:
     said: str
     began: str = ""
     evidence: tuple[Evidence, ...] = ()
+    means: str = ""
 
 
 FALLBACKS = """
     select boot_facts.boot, fact, count(*) as lines, min(boot_facts.file) as file, min(line) as line,
         min_by(quote, line) as quote, min(line) <= coalesce(any_value(outcome_line), max(line)) as while_booting
     from boot_facts join boots on boot_facts.boot = boots.boot
-    where list_contains($facts, fact) group by boot_facts.boot, fact, boots.ordinal order by boots.ordinal, boot_facts.boot, line
+    where list_contains($facts, fact)
+    group by boot_facts.boot, fact, boots.ordinal order by boots.ordinal, boot_facts.boot, line
 """
 
 
 def fallbacks(connection: duckdb.DuckDBPyConnection) -> list[Look]:
     """The fallback lines of each boot log (engines/*/boot_lines.toml, purpose fallback), one a kind."""
-    declared = sorted({line.id for line in load().lines if line.purpose == "fallback"})
+    means = {line.id: line.means for line in load().lines if line.purpose == "fallback"}
+    declared = sorted(means)
     rows = connection.sql(FALLBACKS, params={"facts": declared}).fetchall()
     looks = []
     for (boot,) in connection.sql("select boot from boots order by ordinal, file, boot").fetchall():
@@ -53,7 +56,8 @@ def fallbacks(connection: duckdb.DuckDBPyConnection) -> list[Look]:
         for _, fact, lines, file, line, quote, booting in mine:
             when = f"line {line}, while {'booting' if booting else 'serving'}"
             said = f"{fact.replace('_', ' ')}: {lines} line{'s' if lines > 1 else ''}"
-            looks.append(Look(boot, "fallback", True, said, when, (Evidence(file, line=line, quote=quote),)))
+            shown = (Evidence(file, line=line, quote=quote),)
+            looks.append(Look(boot, "fallback", True, said, when, shown, means[fact]))
         if not mine:
             looks.append(Look(boot, "fallback", False, f"none of {len(declared)} known kinds of line"))
     return looks
@@ -72,12 +76,13 @@ def fallback_counts(looks: list[Look]) -> list[Estimate]:
     return found
 
 
+CPUS = "select try_cast(value as double) from study_facts where key = 'hardware.cpus' limit 1"
+
+
 def host_signs(connection: duckdb.DuckDBPyConnection) -> list[Look]:
     """Memory pressure, swap, contention for CPUs, and throttling, in the host counters of each boot."""
     table = samples(connection)
-    cpus = connection.sql(
-        "select try_cast(value as double) from study_facts where key = 'hardware.cpus' limit 1"
-    ).fetchall()
+    cpus = connection.sql(CPUS).fetchall()
     looks = []
     for (boot,) in connection.sql("select boot from boots order by ordinal, file, boot").fetchall():
         mine = table.filter(pl.col("boot") == boot).sort("at_s")
@@ -169,13 +174,14 @@ PREEMPTIONS = """
 """
 CACHE = """
     select boot_pages.boot, max(value) as most, count(*) as pages from concept_gauges
-    join boot_pages using (page) where concept = 'kv_cache_usage' and boot_pages.boot is not null group by boot_pages.boot
+    join boot_pages using (page) where concept = 'kv_cache_usage' and boot_pages.boot is not null
+    group by boot_pages.boot
 """
 FULL = 0.99
 
 
 def engine_signs(connection: duckdb.DuckDBPyConnection) -> list[Look]:
-    """Preempted requests and a full cache, on the metric pages of each boot: work that is thrown away and done again."""
+    """Preempted requests and a full cache, on the metric pages of each boot: work that is done again."""
     again = {row[0]: row[1:] for row in connection.sql(PREEMPTIONS).fetchall()}
     cache = {row[0]: row[1:] for row in connection.sql(CACHE).fetchall()}
     looks = []

@@ -41,17 +41,17 @@ def _boots(looks: list[Look], kind: str, found: bool) -> str:
 def found_table(looks: list[Look]) -> pl.DataFrame:
     """One row for each thing found: when it began, and the line that shows it."""
     rows = [
-        (look.boot, look.what, look.said, look.began,
+        (look.boot, look.what, look.said, look.means, look.began,
          "; ".join(f"{e.file}" + (f", line {e.line}" if e.line else "") for e in look.evidence[:3]),
          (look.evidence[0].quote or "") if look.evidence else "")
         for look in looks if look.found
     ]  # fmt: skip
-    columns = ("boot", "what", "found", "began", "where", "line")
+    columns = ("boot", "what", "found", "it means", "began", "where", "line")
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 def other_table(looks: list[Look], found: bool | None) -> pl.DataFrame:
-    """One row for each look that found nothing (`found` False), or could not be made (None): at what, by which boots."""
+    """One row for each look that found nothing (`found` False), or could not be made (None): with its boots."""
     rows: dict[tuple[str, str], list[str]] = {}
     for look in looks:
         if look.found is found:

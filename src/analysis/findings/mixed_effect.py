@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from analysis.estimates import tails
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show_number
-from analysis.findings.class_groups import Group, classes_in
+from analysis.findings.class_groups import ALONE, TOGETHER, Group, beside
 from analysis.findings.mixed_traffic import FINDING
 
 MEASURES = (
@@ -20,6 +20,7 @@ MEASURES = (
 NOT_ALTERNATED = (
     "each phase ran once: whatever else changed between them is inside the difference; alternate the phases"
 )
+NO_CLOCK = "clients used clocks that cannot be compared, so which class ran beside which is not known"
 NO_ALONE, NO_BOTH = "no phase in which this class ran alone", "no phase in which it ran together with another class"
 
 
@@ -42,6 +43,8 @@ def _of_class(found: list[Group], place: str, name: str) -> list[Estimate]:
     names = {k: v for k, v in mine.qualifiers.items() if k != "phase"}
     if not alone or not both:
         why = NO_ALONE if both else NO_BOTH
+        if any(beside(found, g) is None for g in found if g.place == place and g.name == name and g.done.height):
+            why = NO_CLOCK
         missing = no_interval(None, "s", "none", f"not computable: {why}")
         return [missing.named("mixed.effect", FINDING, **names, measure="first token", quantile="p50")]
     notes = () if min(_visits(alone), _visits(both)) > 1 else (NOT_ALTERNATED,)
@@ -56,10 +59,10 @@ def _of_class(found: list[Group], place: str, name: str) -> list[Estimate]:
 
 
 def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:
-    """The phases of a class at a place: those in which it alone completed requests, and those with another."""
-    mine = [g for g in found if g.place == place and g.name == name and g.done.height]
-    alone = [g for g in mine if classes_in(found, place, g.phase) == {name}]
-    return alone, [g for g in mine if g not in alone]
+    """The phases of a class at a place: those in which it ran alone, and those with another class beside it."""
+    mine = [(g, beside(found, g)) for g in found if g.place == place and g.name == name and g.done.height]
+    alone = [g for g, share in mine if share is not None and share <= ALONE]
+    return alone, [g for g, share in mine if share is not None and share >= TOGETHER]
 
 
 def _pooled(estimate: Estimate, on: NDArray[np.float64], off: NDArray[np.float64], q: float) -> tuple[str, ...]:

@@ -82,8 +82,8 @@ def missing_table(there: dict[str, bool]) -> pl.DataFrame:
 
 
 RECORD = {
-    "class and phase of each request": "send `class` and `phase` in the request trace, or name files by class in study.toml",
-    "queue wait and prefill by phase": "scrape /metrics every few seconds during each phase, and note the boot's name in the path",
+    "class and phase of each request": "send `class` and `phase` in the trace, or name files by class in study.toml",
+    "queue wait and prefill by phase": "scrape /metrics every few seconds, into a folder of the boot's name",
     "token arrivals": "stream the answers and write `token_at` and `tokens_cum`",
     "valid records": "judge each output and write `valid`; that it parses is not enough",
     "retries, abstentions and repairs": "write `outcome` (pass, retry, abstain, repair) and `attempt` in the trace",

@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.class_groups import Group, classes_in
+from analysis.findings.class_groups import ALONE, Group, beside
 from analysis.findings.mixed_effect import joined, split
 from analysis.findings.objective import Objective
 
@@ -16,9 +16,13 @@ NO_CLASS = (
     "or name files by class in study.toml ([classes.<name>])"
 )
 WHAT = {
-    "mixed.ttft": "first token", "mixed.inter_token": "gap", "mixed.completion": "completion", "mixed.decode_rate": "decode rate",
+    "mixed.ttft": "first token", "mixed.inter_token": "gap", "mixed.completion": "completion",
+    "mixed.decode_rate": "decode rate",
 }  # fmt: skip
-TIMES_CAPTION = "By class and phase; `gap typical` is the median time per token of a stream, `gap longest` its longest silence; `by block`: range of the blocks"
+TIMES_CAPTION = (
+    "One row a boot, class, phase and measure; gap typical: a stream's median time per token; gap longest: its longest "
+    "silence; by block: the range of the blocks"
+)
 
 
 def place_of(e: Estimate) -> str:
@@ -45,12 +49,13 @@ def _seen(name: str, found: list[Group]) -> str:
         alone, both = split(found, place, name)
         ends = [joined(part, "ttft_s")[0] for part in (alone, both)]
         if all(len(x) for x in ends):
-            pairs.append((place, *(float(np.quantile(x, 0.95, method="inverted_cdf")) for x in ends)))
+            before, after = (float(np.quantile(x, 0.95, method="inverted_cdf")) for x in ends)
+            pairs.append((place, before, after))
     if not pairs:
         return ""
     place, before, after = max(pairs, key=lambda p: abs(log(max(p[2], 1e-9) / max(p[1], 1e-9))))
-    ends = [show_number(x, "s", digits=2) for x in (before, after)]
-    return f"{name} {ends[0]} alone, {ends[1]} beside the other class ({place})"
+    said = [show_number(x, "s", digits=2) for x in (before, after)]
+    return f"{name} {said[0]} alone, {said[1]} beside the other class ({place})"
 
 
 def _loss(name: str, effects: list[Estimate]) -> str:
@@ -131,7 +136,7 @@ def describe_ttft(frame: pl.DataFrame, found: list[Group]) -> dict[str, str]:
     if frame.height:
         label, phase, _, p95 = tail.row(0)
         title = f"The slowest first tokens: {label} in phase {phase}, p95 {p95:.2g} s"
-    alone = [g for g in found if g.done.height and len(classes_in(found, g.place, g.phase)) == 1]
+    alone = [g for g in found if (share := beside(found, g)) is not None and share <= ALONE]
     return {
         "title": title,
         "subtitle": "time to first token (s, logarithmic): bar from p50 (filled) to p95 (open); "
@@ -162,7 +167,7 @@ def describe_effects(effects: list[Estimate]) -> dict[str, str]:
     )
     return {
         "title": title,
-        "subtitle": "median with the other class less median alone (s); rule: 95 % interval over blocks; open: no interval",
+        "subtitle": "median with the other class less median alone (s); rule: 95 % interval over blocks of time",
         "description": "What each class lost by the other's presence. " + ("; ".join(said) or "no data"),
     }
 

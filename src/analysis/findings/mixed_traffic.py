@@ -109,7 +109,7 @@ def records(group: Group, objective: Objective, judged: bool) -> list[Estimate]:
 
 
 def goodput(group: Group, objective: Objective) -> list[Estimate]:
-    """mixed.goodput: the share of requests that met every declared limit of their class; with `counted` all or finished."""
+    """mixed.goodput: the share of requests that met every declared limit of their class; `counted` all or finished."""
     limits = {k: v for k, v in objective.classes.get(group.name, {}).items() if k in REQUEST_LIMITS}
     if not limits:
         return []
@@ -119,9 +119,8 @@ def goodput(group: Group, objective: Objective) -> list[Estimate]:
         why = not_computable("1", f"no request says its {', '.join(unknown) or 'times'}")
         pair = [(name, why) for name in ("all", "finished")]
     else:
-        met = done.select(
-            pl.all_horizontal(*(pl.col(COLUMN_OF[k]).fill_null(float("inf")) <= v for k, v in limits.items()))
-        )
+        within = (pl.col(COLUMN_OF[k]).fill_null(float("inf")) <= v for k, v in limits.items())
+        met = done.select(pl.all_horizontal(*within))
         ok = met.to_series().cast(pl.Float64) * done["valid"].fill_null(True).cast(pl.Float64)
         both = rates.goodput(ok.to_numpy(), done["start_s"].to_numpy(), group.requests.height - done.height)
         pair = list(zip(("all", "finished"), both, strict=True))

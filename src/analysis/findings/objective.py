@@ -17,8 +17,8 @@ TEXTS = ("what", "sacrifice", "stop", "declared", "valid_record")
 
 
 NOT_DECLARED = (
-    "No objective was declared (study.toml, [objective]). So nothing here is good or bad: there is no goodput, no target to be near, "
-    "and no side that may be sacrificed. A target that is chosen after looking proves nothing."
+    "No objective was declared (study.toml, [objective]). So nothing here is good or bad: there is no goodput, no "
+    "target to be near, and no side that may be sacrificed. A target that is chosen after looking proves nothing."
 )
 
 
@@ -52,7 +52,10 @@ class Objective:
 
 def objective(connection: duckdb.DuckDBPyConnection) -> Objective:
     """The objective of study.toml (docs/formats/study.md); what is not understood is named, never guessed."""
-    query = "select key, value from study_facts where starts_with(key, 'objective.') or key = 'energy.meter_error' order by 1, 2"
+    query = """
+        select key, value from study_facts
+        where starts_with(key, 'objective.') or key = 'energy.meter_error' order by key, value
+    """
     text: dict[str, str] = {}
     classes: dict[str, dict[str, float]] = {}
     limits: dict[str, float] = {}
