@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT
+export DATA OUT ARM FROM FORCE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report facts decide lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -22,6 +22,9 @@ report: $(READY)  ## read a study and render its report: make report DATA=vllm-c
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
+
+decide: $(READY)  ## write the draft of a decision record beside a study: make decide DATA=vllm-cpu/ (ARM=, FROM=another study, FORCE=1)
+	@$(PY) -m analysis decide "$${DATA:-}" $${ARM:+--arm "$$ARM"} $${FROM:+--from "$$FROM"} $${FORCE:+--force}
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(PY) -m jupyter lab --notebook-dir=notebooks
