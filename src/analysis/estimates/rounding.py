@@ -9,7 +9,13 @@ from analysis.estimates.estimate import Estimate
 PLAIN_IDS = frozenset(
     (
         *("pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count"),
-        *("mixed.requests", "mixed.requests_peak", "degradation.fallback_lines", "decision.conditions_true"),
+        *(
+            "mixed.requests",
+            "mixed.requests_peak",
+            "degradation.fallback_lines",
+            "decision.condition",
+            "decision.conditions_true",
+        ),
     )
 )
 """Figures in unit 1 that are not shares and are therefore not shown as %."""

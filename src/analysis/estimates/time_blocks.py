@@ -7,7 +7,8 @@ from analysis.estimates.inputs import floats
 
 LEAST_REQUESTS = 5
 """Requests that a block holds on average: a median of fewer is a single request."""
-MOST_BLOCKS = 60
+LEAST_S = 60.0
+"""A block is at least this long: the machine and the traffic drift within shorter ones (docs/methods.md, 11)."""
 
 
 def visits(start_s: ArrayLike, phase: ArrayLike) -> NDArray[np.int64]:
@@ -24,8 +25,8 @@ def blocks(start_s: ArrayLike, length_s: ArrayLike, visit: ArrayLike) -> NDArray
     """The number of the block of each request, by the time it was sent; no block spans two visits of a phase.
 
     A visit is cut into equal parts of time: as many as leave five requests a block on average and no block shorter
-    than the median request, because requests that are in service together wait together. A visit that is too short for
-    two such blocks is one.
+    than a minute or the median request, because requests that are in service together wait together. A visit that is
+    too short for two such blocks is one.
     """
     start, length, of_visit = floats(start_s), floats(length_s), np.asarray(visit).ravel()
     numbers = np.zeros(len(start), dtype=np.int64)
@@ -45,5 +46,4 @@ def blocks(start_s: ArrayLike, length_s: ArrayLike, visit: ArrayLike) -> NDArray
 def _count(start: NDArray[np.float64], length: NDArray[np.float64]) -> int:
     span, known = float(np.ptp(start)), length[np.isfinite(length)]
     typical = float(np.median(known)) if len(known) else span
-    by_time = int(span / typical) if typical > 0 else MOST_BLOCKS
-    return max(min(len(start) // LEAST_REQUESTS, by_time, MOST_BLOCKS), 1)
+    return max(min(len(start) // LEAST_REQUESTS, int(span / max(typical, LEAST_S))), 1)

@@ -18,6 +18,8 @@ FINDING = "80-decision"
 RULES = ("not_in", "above", "below", "outside")
 MOST = 200
 """Conditions and values that are looked at: a record is written by people."""
+OPEN = "write here"
+"""What a draft has where only a person can write."""
 TEXTS = ("date", "objective", "workload", "reasoning")
 
 
@@ -92,7 +94,7 @@ def decision(connection: duckdb.DuckDBPyConnection) -> Decision | None:
     chosen = {
         key[7:]: str(v)[:400] for key, (v, _) in values.items() if key.startswith("chosen.") and v not in (None, "")
     }
-    problems += [f"{key} is missing" for key in ("date", "objective", "reasoning") if key not in text]
+    problems += [f"{key} is missing" for key in ("date", "objective", "reasoning") if text.get(key, OPEN) == OPEN]
     problems += [] if chosen else ["nothing is chosen yet ([chosen] arm or setting)"]
     conditions: list[Condition] = []
     indices = sorted({int(key[7:].split("]")[0]) for key in values if _is_retest(key)})

@@ -4,9 +4,8 @@ import json
 import re
 from collections.abc import Iterable
 
+from analysis.findings.decision import OPEN
 from analysis.findings.decision_facts import SPREAD, Fact, Value
-
-OPEN = "write here"
 
 
 def draft(date: str, facts: dict[str, Fact], settings: dict[str, str], arm: str | None, reasons: Iterable[str]) -> str:

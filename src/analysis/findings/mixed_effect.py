@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 
 from analysis.estimates import tails
 from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.inputs import Floats
 from analysis.estimates.rounding import show_number
 from analysis.findings.class_groups import ALONE, TOGETHER, Group, beside
-from analysis.findings.mixed_traffic import FINDING
+from analysis.findings.mixed_traffic import FINDING, LEAST_VISITS
 
+Blocked = tuple[Floats, NDArray[np.int64]]
+"""Values, and the block of each."""
 MEASURES = (
     ("first token", "ttft_s", "s"),
     ("time per token", "typical_s", "s"),
@@ -20,6 +23,7 @@ MEASURES = (
 NOT_ALTERNATED = (
     "each phase ran once: whatever else changed between them is inside the difference; alternate the phases"
 )
+FEW_VISITS = f"the phases did not alternate ({LEAST_VISITS} visits of each)"
 NO_CLOCK = "clients used clocks that cannot be compared, so which class ran beside which is not known"
 NO_ALONE, NO_BOTH = "no phase in which this class ran alone", "no phase in which it ran together with another class"
 
@@ -47,15 +51,25 @@ def _of_class(found: list[Group], place: str, name: str) -> list[Estimate]:
             why = NO_CLOCK
         missing = no_interval(None, "s", "none", f"not computable: {why}")
         return [missing.named("mixed.effect", FINDING, **names, measure="first token", quantile="p50")]
-    notes = () if min(_visits(alone), _visits(both)) > 1 else (NOT_ALTERNATED,)
+    visits = min(_visits(alone), _visits(both))
     estimates = []
     for measure, column, unit in MEASURES:
-        (on, on_block), (off, off_block) = joined(both, column), joined(alone, column)
+        on, off = joined(both, column), joined(alone, column)
         for q in (0.5, 0.95):
-            estimate = tails.quantile_difference(on, on_block, off, off_block, q, unit)
-            said = estimate.with_warnings(*_pooled(estimate, on, off, q), *notes).with_evidence(*both[0].evidence)
+            said = _difference(on, off, q, unit, visits).with_evidence(*both[0].evidence)
             estimates.append(said.named("mixed.effect", FINDING, **names, measure=measure, quantile=f"p{100 * q:g}"))
     return estimates
+
+
+def _difference(on: Blocked, off: Blocked, q: float, unit: str, visits: int) -> Estimate:
+    """The quantile with the other class less that alone; an interval only where the phases alternated."""
+    if visits >= LEAST_VISITS or not (len(on[0]) and len(off[0])):
+        estimate = tails.quantile_difference(*on, *off, q, unit)
+    else:
+        ends = [float(np.quantile(x, q, method="inverted_cdf")) for x, _ in (on, off)]
+        n = len(np.unique(on[1])) + len(np.unique(off[1]))
+        estimate = no_interval(ends[0] - ends[1], unit, "difference of quantiles", FEW_VISITS, n=n, n_of="blocks")
+    return estimate.with_warnings(*_pooled(on[0], off[0], q, unit))
 
 
 def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:
@@ -65,11 +79,11 @@ def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[
     return alone, [g for g, share in mine if share is not None and share >= TOGETHER]
 
 
-def _pooled(estimate: Estimate, on: NDArray[np.float64], off: NDArray[np.float64], q: float) -> tuple[str, ...]:
-    """Beside a mean of block medians, the quantile of all requests of each side, which it may differ from."""
-    if not estimate.method.startswith("paired t"):
+def _pooled(on: Floats, off: Floats, q: float, unit: str) -> tuple[str, ...]:
+    """The quantile over all requests of each side, whatever their blocks."""
+    if not (len(on) and len(off)):
         return ()
-    ends = [show_number(float(np.quantile(x, q, method="inverted_cdf")), estimate.unit, digits=2) for x in (off, on)]
+    ends = [show_number(float(np.quantile(x, q, method="inverted_cdf")), unit, digits=2) for x in (off, on)]
     return (f"over all requests: {ends[0]} alone, {ends[1]} together",)
 
 
@@ -77,7 +91,7 @@ def _visits(groups: list[Group]) -> int:
     return sum(group.visits for group in groups)
 
 
-def joined(groups: list[Group], column: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def joined(groups: list[Group], column: str) -> Blocked:
     """The column over several phases, their blocks kept apart."""
     values, blocks, following = [np.empty(0)], [np.empty(0, dtype=np.int64)], 0
     for group in groups:
@@ -102,16 +116,18 @@ def record_effects(found: list[Group], records: list[Estimate]) -> list[Estimate
         if len(pairs) != 1 or pairs[0][0] is None or pairs[0][1] is None:
             continue
         names = {k: v for k, v in both[0].qualifiers.items() if k != "phase"}
-        said = _difference(*pairs[0]).with_warnings(NOT_ALTERNATED).with_evidence(*both[0].evidence)  # type: ignore[arg-type]
+        alternated = min(_visits(alone), _visits(both)) >= LEAST_VISITS
+        said = _rate_difference(*pairs[0], alternated).with_evidence(*both[0].evidence)  # type: ignore[arg-type]
         estimates.append(said.named("mixed.effect", FINDING, **names, measure="valid records"))
     return estimates
 
 
-def _difference(alone: Estimate, both: Estimate) -> Estimate:
+def _rate_difference(alone: Estimate, both: Estimate, alternated: bool) -> Estimate:
     value = (both.value or 0) - (alone.value or 0)
     ends = (alone.low, alone.high, both.low, both.high)
-    if any(end is None for end in ends):
-        return no_interval(value, "1/h", "difference of two rates", both.reason or alone.reason or "one rate has none")
+    if not alternated or any(end is None for end in ends):
+        why = FEW_VISITS if not alternated else both.reason or alone.reason or "one rate has none"
+        return no_interval(value, "1/h", "difference of two rates", why)
     low, high = (both.low or 0) - (alone.high or inf), (both.high or inf) - (alone.low or 0)
     method = "difference of two rates, ends from both intervals"
     return Estimate(value, "1/h", "estimate", method, low, high, both.confidence, both.n, both.n_of, both.assumption)

@@ -7,8 +7,9 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
+from analysis.estimates.tails import LEAST_BLOCKS_TAIL
 from analysis.findings.class_groups import ALONE, Group, beside
-from analysis.findings.mixed_effect import joined, split
+from analysis.findings.mixed_effect import LEAST_VISITS, joined, split
 from analysis.findings.objective import Objective
 
 NO_CLASS = (
@@ -84,10 +85,13 @@ def next_step(found: list[Group], effects: list[Estimate]) -> str:
     """What to record next: alternating phases, and how many blocks a tail needs."""
     if not found:
         return "Record a request trace with class and phase (docs/formats/load-generators.md)."
-    tails = [e.n for e in effects if e.qualifiers.get("quantile") == "p95" and e.n is not None and e.low is None]
-    if not tails:
+    few = [e.n for e in effects if e.qualifiers.get("quantile") == "p95" and e.n is not None and e.low is None]
+    if not few:
         return ""
-    return f"Alternate the phases: tails need 40 blocks in all, and the most here is {max(tails)}."
+    return (
+        f"Alternate the phases, at least {LEAST_VISITS} visits of each, of a minute or more; "
+        f"a tail needs {LEAST_BLOCKS_TAIL} such blocks in all, and the most here is {max(few)}."
+    )
 
 
 def times_table(times: list[Estimate]) -> pl.DataFrame:

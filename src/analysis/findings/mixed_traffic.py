@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from analysis.estimates import choose, rates
-from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.clusters import clustered_ratio
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.quantile_values import quantile_of_blocks
 from analysis.estimates.rounding import show_number
 from analysis.findings.class_groups import Group
@@ -23,6 +24,8 @@ MEASURES: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
     ("mixed.decode_rate", "decode_rate", "tokens/s", {}, "no output tokens, or no time of the last one"),
 )
 """Results id, column of a group's completed requests, unit, qualifiers, and what is missing where it is empty."""
+LEAST_VISITS = 3
+"""Visits of each phase that an interval of a difference takes: of one visit each, whatever else changed is in it."""
 SHORTEST = 128
 """Prompts of up to so many tokens are one length; above, each length is twice the one below it."""
 COLUMN_OF = {"ttft_s": "ttft_s", "inter_token_s": "typical_s", "completion_s": "e2e_s"}
@@ -89,15 +92,11 @@ def records(group: Group, objective: Objective, judged: bool) -> list[Estimate]:
     if not known.height:
         missing = [not_computable("1/h", UNJUDGED)] if not judged else []
         return [e.named("mixed.valid_records_per_hour", FINDING, **group.qualifiers) for e in missing]
-    ended = known.filter(pl.col("valid") & pl.col("end_s").is_not_null())["end_s"].to_numpy()
-    start, end = group.done["start_s"].min(), group.done["end_s"].max()
-    if group.visits > 1 or start is None or end is None:
-        why = "the phase was visited several times" if group.visits > 1 else "the requests have no times"
-        estimate = not_computable("1/h", f"one clock for the phase: {why}")
-    else:
-        estimate = rates.rate_per_hour(ended, float(start), float(end))  # type: ignore[arg-type]
-    notes = ["clock: from the first request of the class sent to its last end; ramp-up and drain are inside"]
-    notes += [f"{known.height - len(ended)} of {known.height} completed outputs are not valid records"]
+    estimate = _per_hour(group, known)
+    notes = [
+        "clock: in each visit from the first request of the class sent to its last end; ramp-up and drain are inside"
+    ]
+    notes += [f"{known.filter(~pl.col('valid')).height} of {known.height} completed outputs are not valid records"]
     if (open_ones := group.done.height - known.height) > 0:
         notes.append(f"{open_ones} completed outputs were not judged and count as not valid")
     rule = objective.text.get("valid_record")
@@ -106,6 +105,29 @@ def records(group: Group, objective: Objective, judged: bool) -> list[Estimate]:
     )
     said = estimate.with_warnings(*notes).with_evidence(*group.evidence)
     return [said.named("mixed.valid_records_per_hour", FINDING, **group.qualifiers)]
+
+
+def _per_hour(group: Group, known: pl.DataFrame) -> Estimate:
+    """Blocks of time of one visit; with three visits and more, the visits themselves are the units."""
+    times = (
+        group.done.drop_nulls(["start_s", "end_s"])
+        .group_by("visit")
+        .agg(pl.col("start_s").min(), pl.col("end_s").max())
+    )
+    valid = known.filter("valid").drop_nulls("end_s")
+    if not times.height:
+        return not_computable("1/h", "the requests have no times")
+    if times.height == 1:
+        _, start, end = times.row(0)
+        return rates.rate_per_hour(valid["end_s"].to_numpy(), float(start), float(end))
+    visits = times.join(valid.group_by("visit").len(), on="visit", how="left").sort("visit")
+    counts = visits["len"].fill_null(0).cast(pl.Float64).to_numpy()
+    hours = (visits["end_s"] - visits["start_s"]).to_numpy() / rates.HOUR_S
+    if times.height < LEAST_VISITS or not hours.min() > 0:
+        why = f"fewer than {LEAST_VISITS} visits of the phase"
+        return no_interval(float(counts.sum() / hours.sum()), "1/h", "rate", why, n=times.height, n_of="visits")
+    each = np.arange(len(counts))
+    return clustered_ratio(counts, hours, each, "1/h", "visits", "visits of a phase are independent")
 
 
 def goodput(group: Group, objective: Objective) -> list[Estimate]:
