@@ -1,7 +1,5 @@
 """What each class lost by the other's presence: phases in which it ran alone, held against those with both."""
 
-from math import inf
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,10 +18,7 @@ MEASURES = (
     ("longest gap", "longest_s", "s"),
     ("completion", "e2e_s", "s"),
 )
-NOT_ALTERNATED = (
-    "each phase ran once: whatever else changed between them is inside the difference; alternate the phases"
-)
-FEW_VISITS = f"the phases did not alternate ({LEAST_VISITS} visits of each)"
+FEW_VISITS = f"the phases did not alternate, at least {LEAST_VISITS} visits of each"
 NO_CLOCK = "clients used clocks that cannot be compared, so which class ran beside which is not known"
 NO_ALONE, NO_BOTH = "no phase in which this class ran alone", "no phase in which it ran together with another class"
 
@@ -124,10 +119,10 @@ def record_effects(found: list[Group], records: list[Estimate]) -> list[Estimate
 
 def _rate_difference(alone: Estimate, both: Estimate, alternated: bool) -> Estimate:
     value = (both.value or 0) - (alone.value or 0)
-    ends = (alone.low, alone.high, both.low, both.high)
-    if not alternated or any(end is None for end in ends):
+    ends = [end for end in (alone.low, alone.high, both.low, both.high) if end is not None]
+    if not alternated or len(ends) < 4:
         why = FEW_VISITS if not alternated else both.reason or alone.reason or "one rate has none"
         return no_interval(value, "1/h", "difference of two rates", why)
-    low, high = (both.low or 0) - (alone.high or inf), (both.high or inf) - (alone.low or 0)
+    low, high = ends[2] - ends[1], ends[3] - ends[0]
     method = "difference of two rates, ends from both intervals"
     return Estimate(value, "1/h", "estimate", method, low, high, both.confidence, both.n, both.n_of, both.assumption)

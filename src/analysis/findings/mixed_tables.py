@@ -37,7 +37,10 @@ def sentence(found: list[Group], effects: list[Estimate], objective: Objective) 
         return f"What traffic classes cost each other cannot be said: {NO_CLASS}."
     names = list(dict.fromkeys(group.name for group in found))
     seen = "; ".join(text for name in names if (text := _seen(name, found)))
-    said = "; ".join(_loss(name, [e for e in effects if e.qualifiers["class"] == name]) for name in names)
+    losses: dict[str, list[str]] = {}
+    for name in names:
+        losses.setdefault(_loss([e for e in effects if e.qualifiers["class"] == name]), []).append(name)
+    said = "; ".join(f"for {' and '.join(of)} {loss}" for loss, of in losses.items())
     rule = "" if objective.declared else " No objective was declared, so no loss is called too large."
     first = f"The slowest first tokens (p95) of these requests: {seen}. As a property of the service: " if seen else ""
     return f"{first}{said if first else said[:1].upper() + said[1:]}.{rule}"
@@ -59,21 +62,21 @@ def _seen(name: str, found: list[Group]) -> str:
     return f"{name} {said[0]} alone, {said[1]} beside the other class ({place})"
 
 
-def _loss(name: str, effects: list[Estimate]) -> str:
+def _loss(effects: list[Estimate]) -> str:
     known = [e for e in headline(effects) if e.value is not None]
     if not known:
         why = next((e.reason for e in effects if e.reason), "it was never both alone and together with another")
-        return f"for {name} no loss can be computed ({str(why).removeprefix('not computable: ')})"
+        return f"no loss can be computed ({str(why).removeprefix('not computable: ')})"
     bounded = [e for e in known if e.low is not None and e.high is not None]
     shown = [e for e in bounded if (e.low or 0) > 0 or (e.high or 0) < 0]
     if shown:
         said = ", ".join(f"{e.qualifiers['measure']} {show(e)} ({place_of(e)})" for e in shown)
-        return f"for {name} {len(shown)} of {len(bounded)} intervals of a median exclude zero: {said}"
+        return f"{len(shown)} of {len(bounded)} intervals of a median exclude zero: {said}"
     if bounded:
         widest = max(bounded, key=lambda e: abs(e.value or 0))
         largest = f"the largest is {widest.qualifiers['measure']} {show(widest)} ({place_of(widest)})"
-        return f"for {name} no change is shown, {largest}"
-    return f"for {name} no change is shown ({known[0].reason})"
+        return f"no change is shown, {largest}"
+    return f"no change is shown: {known[0].reason}"
 
 
 def headline(effects: list[Estimate]) -> list[Estimate]:
