@@ -20,7 +20,7 @@ def effect_by_class(frame: Frame, *, title: str, subtitle: str, description: str
     groups = ordered(rows, "group")
     offset = alt.YOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.3))
     base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label")), yOffset=offset)
-    scale = alt.Scale(type="symlog", constant=SMALL_S)
+    scale = alt.Scale(type="symlog", constant=SMALL_S, padding=12)
     axis = alt.Axis(values=[-100, -10, -1, 0, 1, 10, 100], labelExpr="datum.label + ' s'")
     x = alt.X("value:Q", title=None, axis=axis, scale=scale)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK, strokeWidth=1, strokeDash=[4, 3])

@@ -1,5 +1,7 @@
 """What each class lost by the other's presence: phases in which it ran alone, held against those with both."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -61,10 +63,17 @@ def _difference(on: Blocked, off: Blocked, q: float, unit: str, visits: int) -> 
     if visits >= LEAST_VISITS or not (len(on[0]) and len(off[0])):
         estimate = tails.quantile_difference(*on, *off, q, unit)
     else:
-        ends = [float(np.quantile(x, q, method="inverted_cdf")) for x, _ in (on, off)]
         n = len(np.unique(on[1])) + len(np.unique(off[1]))
-        estimate = no_interval(ends[0] - ends[1], unit, "difference of quantiles", FEW_VISITS, n=n, n_of="blocks")
-    return estimate.with_warnings(*_pooled(on[0], off[0], q, unit))
+        value = _quantile(on[0], q) - _quantile(off[0], q)
+        estimate = no_interval(value, unit, "difference of quantiles", FEW_VISITS, n=n, n_of="blocks")
+    if not (len(on[0]) and len(off[0])):
+        return estimate
+    ends = [show_number(_quantile(x, q), unit, digits=2) for x, _ in (off, on)]
+    return replace(estimate, method=f"{estimate.method}; over all requests {ends[0]} alone, {ends[1]} together")
+
+
+def _quantile(values: Floats, q: float) -> float:
+    return float(np.quantile(values, q, method="inverted_cdf"))
 
 
 def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:
@@ -72,14 +81,6 @@ def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[
     mine = [(g, beside(found, g)) for g in found if g.place == place and g.name == name and g.done.height]
     alone = [g for g, share in mine if share is not None and share <= ALONE]
     return alone, [g for g, share in mine if share is not None and share >= TOGETHER]
-
-
-def _pooled(on: Floats, off: Floats, q: float, unit: str) -> tuple[str, ...]:
-    """The quantile over all requests of each side, whatever their blocks."""
-    if not (len(on) and len(off)):
-        return ()
-    ends = [show_number(float(np.quantile(x, q, method="inverted_cdf")), unit, digits=2) for x in (off, on)]
-    return (f"over all requests: {ends[0]} alone, {ends[1]} together",)
 
 
 def _visits(groups: list[Group]) -> int:

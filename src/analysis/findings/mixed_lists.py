@@ -6,18 +6,18 @@ from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
 from analysis.findings.class_groups import Group
 from analysis.findings.mixed_host import MEASURES
-from analysis.findings.mixed_tables import place_of
+from analysis.findings.mixed_tables import figure, place_of, why_none
 from analysis.findings.objective import Objective
 
 
 def plain_table(estimates: list[Estimate], *columns: str) -> pl.DataFrame:
     """One row an estimate: its qualifiers by name, the figure, its units and what to know with it."""
     rows = [
-        (*(e.qualifiers.get(c, place_of(e) if c == "boot" else "") for c in columns), show(e),
+        (*(e.qualifiers.get(c, place_of(e) if c == "boot" else "") for c in columns), figure(e), why_none(e),
          f"{e.n} {e.n_of}" if e.n is not None else "", "; ".join(e.warnings))
         for e in estimates
     ]  # fmt: skip
-    names = (*(c.replace("_", " ") for c in columns), "figure", "n", "notes")
+    names = (*(c.replace("_", " ") for c in columns), "figure", "no interval because", "n", "notes")
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
@@ -68,6 +68,18 @@ def request_table(outcomes: list[Estimate]) -> pl.DataFrame:
         row[e.qualifiers["outcome"]] = int(e.value or 0)
     schema = {**dict.fromkeys(("boot", "class", "phase"), pl.String), **dict.fromkeys(names, pl.Int64)}
     return pl.DataFrame(list(rows.values()), schema=schema)
+
+
+def server_table(server: list[Estimate]) -> pl.DataFrame:
+    """One row a boot, phase and part (queue, prefill): the mean of its requests, p50 and p95 between bucket edges."""
+    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    for e in server:
+        key = (place_of(e), e.qualifiers["phase"], e.id.removeprefix("mixed."))
+        row = rows.setdefault(key, dict(zip(("boot", "phase", "part"), key, strict=True)))
+        row[e.qualifiers["quantile"]] = figure(e) if e.value is not None or e.low is not None else why_none(e)
+        row["requests"] = "" if e.n is None else str(e.n)
+    columns = ("boot", "phase", "part", "mean", "p50", "p95", "requests")
+    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(columns, pl.String))
 
 
 def objective_table(objective: Objective) -> pl.DataFrame:

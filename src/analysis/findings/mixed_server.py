@@ -1,5 +1,6 @@
 """Queue wait and prefill by phase, from the engine's own histograms, which do not know classes."""
 
+from dataclasses import replace
 from math import inf
 
 import duckdb
@@ -44,7 +45,7 @@ def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Est
             names = {"boot": span.boot, "phase": span.phase}
             files = tuple(Evidence(f) for f in mine["file"].unique(maintain_order=True)[:12])
             for statistic, estimate in _of_concept(mine, concept):
-                said = estimate.with_warnings(CLASSLESS).with_evidence(*files)
+                said = replace(estimate, assumption=CLASSLESS).with_evidence(*files)
                 estimates.append(said.named(id, FINDING, **names, quantile=statistic))
     return estimates
 

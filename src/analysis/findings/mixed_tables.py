@@ -48,6 +48,15 @@ def sentence(found: list[Group], effects: list[Estimate], objective: Objective) 
 
 def _seen(name: str, found: list[Group]) -> str:
     """The p95 of the first token alone and together, where the two differ most: of these requests, no more."""
+    most = _most(name, found)
+    if most is None:
+        return ""
+    said = [show_number(x, "s", digits=2) for x in most[1:]]
+    return f"{name} {said[0]} alone, {said[1]} beside the other class ({most[0]})"
+
+
+def _most(name: str, found: list[Group]) -> tuple[str, float, float] | None:
+    """The place where the p95 of the first token differs most, with it alone and together."""
     pairs = []
     for place in dict.fromkeys(g.place for g in found):
         alone, both = split(found, place, name)
@@ -55,15 +64,11 @@ def _seen(name: str, found: list[Group]) -> str:
         if all(len(x) for x in ends):
             before, after = (float(np.quantile(x, 0.95, method="inverted_cdf")) for x in ends)
             pairs.append((place, before, after))
-    if not pairs:
-        return ""
-    place, before, after = max(pairs, key=lambda p: abs(log(max(p[2], 1e-9) / max(p[1], 1e-9))))
-    said = [show_number(x, "s", digits=2) for x in (before, after)]
-    return f"{name} {said[0]} alone, {said[1]} beside the other class ({place})"
+    return max(pairs, key=lambda p: abs(log(max(p[2], 1e-9) / max(p[1], 1e-9))), default=None)
 
 
 def _loss(effects: list[Estimate]) -> str:
-    known = [e for e in headline(effects) if e.value is not None]
+    known = [e for e in medians(effects) if e.value is not None]
     if not known:
         why = next((e.reason for e in effects if e.reason), "it was never both alone and together with another")
         return f"no loss can be computed ({str(why).removeprefix('not computable: ')})"
@@ -79,9 +84,20 @@ def _loss(effects: list[Estimate]) -> str:
     return f"no change is shown: {known[0].reason}"
 
 
-def headline(effects: list[Estimate]) -> list[Estimate]:
-    """The figures that the answer rests on: the effects at the median that have a value."""
+def medians(effects: list[Estimate]) -> list[Estimate]:
+    """The effects at the median, and those on records, that have a value."""
     return [e for e in effects if e.value is not None and e.qualifiers.get("quantile", "p50") == "p50"]
+
+
+def headline(found: list[Group], effects: list[Estimate]) -> list[Estimate]:
+    """The figures that the answer rests on: the tails that it names, and the medians whose interval excludes zero."""
+    places = {name: pair[0] for name in dict.fromkeys(g.name for g in found) if (pair := _most(name, found))}
+    return [
+        e for e in effects
+        if (e.low is not None and e.high is not None and (e.low > 0 or e.high < 0) and e in medians([e]))
+        or (e.qualifiers["measure"] == "first token" and e.qualifiers.get("quantile") == "p95"
+            and place_of(e) == places.get(e.qualifiers["class"]))
+    ]  # fmt: skip
 
 
 def next_step(found: list[Group], effects: list[Estimate]) -> str:
@@ -106,7 +122,10 @@ def times_table(times: list[Estimate]) -> pl.DataFrame:
         key = (place_of(e), q["class"], q["phase"], measure, q.get("prompt_tokens", ""))
         row = rows.setdefault(key, dict(zip(("boot", "class", "phase", "measure", "prompt tokens"), key, strict=True)))
         tail = q["quantile"] != "p50"
-        row["slow tail" if tail else "p50"] = show(e)
+        row["slow tail" if tail else "p50"] = figure(e)
+        row["no interval because"] = "; ".join(
+            dict.fromkeys(filter(None, (row.get("no interval because"), why_none(e))))
+        )
         blocks = next((w.removeprefix("by block: ") for w in e.warnings if w.startswith("by block: ")), "")
         row["tail by block" if tail else "p50 by block"] = blocks
     columns = (
@@ -164,7 +183,7 @@ def effect_frame(effects: list[Estimate]) -> pl.DataFrame:
 
 def describe_effects(effects: list[Estimate]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of effects."""
-    known = [e for e in headline(effects) if e.unit == "s"]
+    known = [e for e in medians(effects) if e.unit == "s"]
     shown = [e for e in known if e.low is not None and e.high is not None and (e.low > 0 or e.high < 0)]
     said = [f"{place_of(e)} {e.qualifiers['class']}, {e.qualifiers['measure']}: {show(e)}" for e in known]
     title = (
@@ -180,11 +199,34 @@ def describe_effects(effects: list[Estimate]) -> dict[str, str]:
 
 
 def effect_table(effects: list[Estimate]) -> pl.DataFrame:
-    """One row an effect: what was compared, the difference, units and notes."""
+    """One row an effect: what was compared, the difference, why it has no interval, units and method."""
     rows = [
-        (place_of(e), e.qualifiers["class"], e.qualifiers["measure"], e.qualifiers.get("quantile", ""), show(e),
-         f"{e.n} {e.n_of}" if e.n is not None else "", "; ".join(e.warnings))
+        (place_of(e), e.qualifiers["class"], e.qualifiers["measure"], e.qualifiers.get("quantile", ""), figure(e),
+         e.method.partition("; over all requests ")[2], why_none(e), f"{e.n} {e.n_of}" if e.n is not None else "")
         for e in effects
     ]  # fmt: skip
-    columns = ("boot", "class", "measure", "quantile", "with the other class less alone", "units", "notes")
+    columns = (
+        "boot",
+        "class",
+        "measure",
+        "quantile",
+        "difference",
+        "over all requests",
+        "no interval because",
+        "units",
+    )
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+def figure(e: Estimate) -> str:
+    """The figure for a table that says in a column of its own why there is no interval."""
+    if e.value is None and e.low is None and e.high is None:
+        return "none"
+    if e.value is not None and e.low is None and e.high is None and e.kind == "estimate":
+        return show_number(e.value, e.unit, digits=2)
+    return show(e)
+
+
+def why_none(e: Estimate) -> str:
+    """Why a figure has no interval, or is none; empty for what was counted."""
+    return e.reason or "" if e.kind == "estimate" and e.low is None and e.high is None else ""
