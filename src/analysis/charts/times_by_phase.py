@@ -6,7 +6,6 @@ from analysis.charts.frames import Frame, ordered, shorten, tidy
 from analysis.charts.marks import rows_axis, shaped
 from analysis.charts.theme import finish
 
-
 TICKS = [digit * 10.0**power for power in range(-3, 5) for digit in (1, 3)]
 """Labels of the axis, in s."""
 

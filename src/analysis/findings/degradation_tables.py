@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from analysis.estimates.estimate import Estimate
 from analysis.findings.degradation import Look
 
 
@@ -39,15 +40,27 @@ def _boots(looks: list[Look], kind: str, found: bool) -> str:
 
 
 def found_table(looks: list[Look]) -> pl.DataFrame:
-    """One row for each thing found: when it began, and the line that shows it."""
-    rows = [
-        (look.boot, look.what, look.said, look.means, look.began,
-         "; ".join(f"{e.file}" + (f", line {e.line}" if e.line else "") for e in look.evidence[:3]),
-         (look.evidence[0].quote or "") if look.evidence else "")
-        for look in looks if look.found
-    ]  # fmt: skip
-    columns = ("boot", "what", "found", "it means", "began", "where", "line")
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    """One row for each thing found, with its boots: when it began in the first of them, and the line that shows it."""
+    rows: dict[tuple[str, str, str], list[Look]] = {}
+    for look in looks:
+        if look.found:
+            rows.setdefault((look.what, look.said, look.means), []).append(look)
+    listed = []
+    for (what, said, means), its in rows.items():
+        first = its[0].evidence[0] if its[0].evidence else None
+        place = "" if first is None else first.file + (f", line {first.line}" if first.line else "")
+        boots = ", ".join(dict.fromkeys(look.boot for look in its))
+        listed.append((what, said, means, boots, its[0].began, place, (first.quote or "") if first else ""))
+    columns = ("what", "found", "it means", "boots", "began", "where", "line")
+    return pl.DataFrame(listed, schema=dict.fromkeys(columns, pl.String), orient="row")
+
+
+MOST = 6
+
+
+def headline(counts: list[Estimate]) -> list[Estimate]:
+    """The figures that the answer rests on: boots with fallback lines, the first few; the table has all."""
+    return [count for count in counts if count.value][:MOST]
 
 
 def other_table(looks: list[Look], found: bool | None) -> pl.DataFrame:
