@@ -78,5 +78,6 @@ def _say(folder: Path) -> None:
     connection = Study(folder).connection
     record = decision(connection)
     checked = check(record, facts(connection)) if record else []
-    print(sentence(record, checked, unreadable(connection)))
-    print(next_step(record, checked))
+    broken = unreadable(connection)
+    print(sentence(record, checked, broken))
+    print(next_step(record, checked, broken))

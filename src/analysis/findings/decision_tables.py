@@ -26,10 +26,11 @@ def sentence(record: Decision | None, checked: list[Checked], broken: str | None
     return f"{len(true)} of {len(checked)} retest conditions of the decision{when} have come true: {said}{rest}."
 
 
-def next_step(record: Decision | None, checked: list[Checked]) -> str:
+def next_step(record: Decision | None, checked: list[Checked], broken: str | None = None) -> str:
     """What to do about it."""
     if record is None:
-        return "`make decide DATA=...` writes a draft to complete."
+        draft = "`make decide DATA=...` writes a draft to complete."
+        return "Correct that line; `make decide DATA=... FORCE=1` writes a new draft over it." if broken else draft
     if any(c.verdict == "come_true" for c in checked):
         return "Measure the choice again under what has changed, and write a new record."
     return "Complete the record: " + "; ".join(record.problems) + "." if record.problems else ""
