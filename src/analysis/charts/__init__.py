@@ -2,6 +2,7 @@
 
 from analysis.charts.accountings_by_run import accountings_by_run
 from analysis.charts.block_by_prompt import block_by_prompt
+from analysis.charts.effect_by_class import effect_by_class
 from analysis.charts.files_read import files_read
 from analysis.charts.forest import forest
 from analysis.charts.memory_by_boot import memory_by_boot
@@ -15,11 +16,14 @@ from analysis.charts.share_over_time import share_over_time
 from analysis.charts.startup_timeline import startup_timeline
 from analysis.charts.stall_ticks import stall_ticks
 from analysis.charts.step_strip import step_strip
+from analysis.charts.rate_over_time import rate_over_time
+from analysis.charts.times_by_phase import times_by_phase
 from analysis.charts.wall_states import wall_states
 
 __all__ = [
     "accountings_by_run",
     "block_by_prompt",
+    "effect_by_class",
     "files_read",
     "forest",
     "memory_by_boot",
@@ -33,5 +37,7 @@ __all__ = [
     "startup_timeline",
     "stall_ticks",
     "step_strip",
+    "rate_over_time",
+    "times_by_phase",
     "wall_states",
 ]

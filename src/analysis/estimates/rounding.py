@@ -6,7 +6,12 @@ from math import floor, isfinite, log10
 
 from analysis.estimates.estimate import Estimate
 
-PLAIN_IDS = frozenset({"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count", "turn.dose"})
+PLAIN_IDS = frozenset(
+    {
+        "pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count", "turn.dose", "mixed.requests",
+        "mixed.requests_peak", "degradation.fallback_lines", "decision.condition", "decision.conditions_true",
+    }
+)  # fmt: skip
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
 CENSUS_DIGITS = 3
 SKEWED = 3.0

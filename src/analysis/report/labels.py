@@ -52,6 +52,23 @@ LABELS = {
     "turn.block_tokens": "prompt tokens in one block",
     "turn.overtaking_share": "short prompts served before a long one that came first",
     "turn.dose": "longest stall for each second of a turn",
+    "mixed.decode_rate": "decode rate of a stream",
+    "mixed.effect": "change beside the other class",
+    "mixed.requests": "requests",
+    "mixed.goodput": "goodput",
+    "mixed.target_ratio": "measured over target",
+    "mixed.queue": "queue wait",
+    "mixed.prefill": "prefill time",
+    "mixed.requests_peak": "most requests at once",
+    "mixed.kv_cache_peak": "fullest cache",
+    "mixed.host_peak": "peak on the host",
+    "mixed.headroom": "headroom",
+    "mixed.energy_per_task": "energy of a completed request",
+    "mixed.load_seconds": "start-up time",
+    "degradation.fallback_lines": "kinds of fallback in the boot log",
+    "degradation.decode_drift": "decode rate at the end over the beginning",
+    "decision.condition": "retest condition has come true",
+    "decision.conditions_true": "retest conditions that have come true",
 }  # docs/results.md has each id with its unit and meaning
 
 

@@ -87,7 +87,8 @@ create table requests (
     tokens_cum bigint[],
     finish_reason varchar, http_status integer,
     status varchar not null,          -- ok | error | incomplete | aborted | warmup
-    valid boolean, error varchar, output_text varchar
+    valid boolean, error varchar, output_text varchar,
+    outcome varchar, attempt bigint   -- outcome: pass | retry | abstain | repair, as the client judged; attempt: from 1
 );
 
 -- one row per reading of a host counter
