@@ -147,6 +147,7 @@ def arm_table(of: Arms) -> pl.DataFrame:
         boots = of.boots.filter(pl.col("arm") == arm)
         within = arm_knobs.within(of.knobs, of.of_arm(arm))
         known = arm_knobs.is_known(of.knobs, of.of_arm(arm))
+        both_known = known and first is not None and arm_knobs.is_known(of.knobs, of.of_arm(first))
         changed = _differing(of, (first, arm)) if first and arm != first else []
         rows.append({
             "arm": arm, "boots": boots.height, "served": boots.filter(pl.col("outcome") == "served").height,
@@ -154,7 +155,7 @@ def arm_table(of: Arms) -> pl.DataFrame:
             "sessions": boots["session_name"].n_unique() if not boots["session_name"].null_count() else None,
             "configuration": _configuration(within, known),
             "differs from the base in": "(the base)" if arm == first else ", ".join(changed) or "nothing that is known",
-            "comparison": "—" if arm == first else _kind(of, changed, within, known),
+            "comparison": "—" if arm == first else _kind(of, changed, within, both_known),
         })  # fmt: skip
     texts = ("known from", "configuration", "differs from the base in", "comparison")
     schema = {
