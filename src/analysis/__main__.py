@@ -12,6 +12,7 @@ import duckdb
 from analysis import commands
 from analysis.paths import NoSuchStudyError
 from analysis.report.errors import ReportError
+from analysis.sources.prometheus_server import ServerError
 from analysis.store.load import NothingToReadError, StoreError
 
 
@@ -28,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     try:
         return int(options.run(options))
-    except (NoSuchStudyError, NothingToReadError, ReportError, StoreError) as error:
+    except (NoSuchStudyError, NothingToReadError, ReportError, ServerError, StoreError) as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough

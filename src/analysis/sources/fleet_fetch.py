@@ -21,8 +21,10 @@ MOST_RUNS = 20
 """Up to so many replicas are runs of their own; a larger fleet is summed into one run, and its replicas are totals."""
 LONGEST_CHUNK_S = 6 * 3600
 """Totals of replicas are asked for in steps of at most this."""
-PROBE_S = 300
-"""The scrape interval is told by the most scrapes that so many seconds hold."""
+PROBES_S = (60, 300, 3600)
+"""The scrape interval is told by the most scrapes that so many seconds hold, the first of these that hold two."""
+PROBED_S = 86400
+"""Of a longer period its last day is looked at for that."""
 WINDOWS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 """Lengths of a window, in s, of which the least is chosen that leaves at most 60 of them and is no shorter than a scrape interval."""
 ALWAYS = ("engine", "dp_rank", "model_name", "model")
@@ -134,13 +136,7 @@ def _scope(it: Fetch, marker: str) -> tuple[ask.Scope, float, int]:
     """The grid that the address asks for, or a fitting one: windows between 12 and 60, whole scrape intervals."""
     address = it.address
     span = address.end - address.start
-    # The densest stretch tells the scrape interval: replicas may be there for a part of the period only.
-    probe = ask.Scope(address.match, address.replica, marker, max(1, min(ceil(span), PROBE_S)), address.lookback, 1)
-    counts = it.server.over(ask.scrapes(probe, ()), address.start + probe.window_s, max(address.end, address.start + probe.window_s), probe.window_s)  # fmt: skip
-    most = max((value for _, points in counts for _, value in points), default=0.0)
-    if most < 1:
-        raise ServerError(f"{address.base}: {marker} has no sample between start and end; is the period right?")
-    interval = max(1.0, probe.window_s / most)
+    interval = _scrape_interval(it, marker)
     window = address.window or next(
         (w for w in WINDOWS if span / w <= 60 and w >= interval), ceil(span / 60 / 86400) * 86400
     )
@@ -150,6 +146,23 @@ def _scope(it: Fetch, marker: str) -> tuple[ask.Scope, float, int]:
     start = floor(address.start / window) * window
     windows = max(1, ceil((address.end - start) / window))
     return ask.Scope(address.match, address.replica, marker, window, address.lookback, resolution), start, windows
+
+
+def _scrape_interval(it: Fetch, marker: str) -> float:
+    """Seconds between the scrapes of the most scraped replica where it was scraped most."""
+    address = it.address
+    most = 0.0
+    for seconds in PROBES_S:
+        probe = ask.Scope(address.match, address.replica, marker, seconds, address.lookback, 1)
+        start = max(address.start, address.end - PROBED_S)
+        steps = max(1, ceil((address.end - start) / seconds))
+        counts = it.server.over(ask.scrapes(probe, ()), start + seconds, start + steps * seconds, seconds)
+        most = max((value for _, points in counts for _, value in points), default=0.0)
+        if most > 1:
+            return max(1.0, seconds / most)
+    if most < 1:
+        raise ServerError(f"{address.base}: {marker} has no sample between start and end; is the period right?")
+    return float(PROBES_S[-1])
 
 
 def _pages(it: Fetch, grid: Grid, samples: Sequence[Sample]) -> dict[Key, list[Page]]:
@@ -165,7 +178,8 @@ def _pages(it: Fetch, grid: Grid, samples: Sequence[Sample]) -> dict[Key, list[P
     found = {key: [Page.at(grid, when.get(key), index, starts.get(key)) for index in np.flatnonzero(groups[key])] for key in begins}  # fmt: skip
     early = _early_pages(it, grid, begins)
     for number, sample in enumerate(samples, 1):
-        it.say(f"{number} of {len(samples)} metrics")
+        if number % 10 == 1:
+            it.say(f"{engines.label(sample.engine)}: metric {number} of {len(samples)}")
         labels = sorted({*sample.labels, *it.by})
         if sample.type in ("counter", "histogram"):
             told = counter(grid, sample.on_server, labels, it.by, begins)

@@ -61,20 +61,24 @@ def sums(scope: Scope, name: str, labels: Sequence[str]) -> str:
 def increases(scope: Scope, name: str, labels: Sequence[str]) -> str:
     """Increases of a window by labels, falls not yet made good.
 
-    A series that was there before: its difference. One that is new on a replica that was there: from zero. One of a
-    new replica: from its least value in the window, which is its first as long as it did not restart there.
+    A series that was there before: its difference. One that is new on a replica that was there: from zero. On a replica
+    that is new itself: from what it brought with it, and from zero for a series that came later.
     """
     now, before = scope.last(name), scope.last(name, scope.window_s)
     known = f"({now} and on ({', '.join(scope.replica)}) {scope.last(scope.marker, scope.window_s)})"
-    new = f"({now} - {scope.inside('min_over_time', name)})"
-    return grouped("sum", labels, f"({now} - {before}) or {known} or {new}")
+    return grouped("sum", labels, f"({now} - {before}) or {known} or ({now} - {_brought(scope, name)}) or {now}")
 
 
 def brought(scope: Scope, name: str, labels: Sequence[str]) -> str:
-    """By labels, the first values of replicas that are new in a window: their baseline, which is no increase."""
-    least, before = scope.inside("min_over_time", name), scope.last(name, scope.window_s)
-    known = scope.last(scope.marker, scope.window_s)
-    return grouped("sum", labels, f"({least} unless {before}) unless on ({', '.join(scope.replica)}) {known}")
+    """By labels, what replicas that came in a window had counted at their first scrape: a baseline, no increase."""
+    return grouped("sum", labels, _brought(scope, name))
+
+
+def _brought(scope: Scope, name: str) -> str:
+    step = scope.resolution_s
+    fresh = f"last_over_time({scope.selector(name)}[{step * 1000 - 1}ms])"
+    found = f"{fresh} unless on ({', '.join(scope.replica)}) {scope.last(scope.marker, step)}"
+    return f"sum_over_time(({found})[{scope.window_s * 1000 - 1}ms:{step}s])"
 
 
 def falls(scope: Scope, name: str, labels: Sequence[str], replicas: Sequence[str], starts: bool) -> str:
