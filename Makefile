@@ -6,13 +6,13 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT
+export DATA OUT URL EVERY FOR CMD REPEAT NAME ARM TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report facts capture capture-boot export lab test coverage fuzz lint lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  studies:       $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
@@ -22,6 +22,16 @@ report: $(READY)  ## read a study and render its report: make report DATA=vllm-c
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
+
+capture: $(READY)  ## scrape servers: make capture URL=http://127.0.0.1:8000 DATA=my-cluster/ EVERY=15s FOR=1h
+	@$(PY) -m analysis capture "$${DATA:-}" "$${URL:-}" $${EVERY:+--every "$$EVERY"} $${FOR:+--for "$$FOR"}
+
+capture-boot: $(READY)  ## run boots and keep their logs: make capture-boot DATA=my-cluster/ REPEAT=3 CMD="vllm serve ..."
+	@$(PY) -m analysis capture-boot "$${DATA:-}" --cmd "$${CMD:-}" $${REPEAT:+--repeat "$$REPEAT"} $${NAME:+--name "$$NAME"} \
+	    $${ARM:+--arm "$$ARM"} $${TIMEOUT:+--timeout "$$TIMEOUT"} $${AFTER:+--after "$$AFTER"}
+
+export: $(READY)  ## write a study's tables as Parquet: make export DATA=vllm-cpu/ OUT=tables/
+	@$(PY) -m analysis export "$${DATA:-}" $${OUT:+--out "$$OUT"}
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(PY) -m jupyter lab --notebook-dir=notebooks

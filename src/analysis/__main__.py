@@ -10,6 +10,7 @@ from types import ModuleType
 import duckdb
 
 from analysis import commands
+from analysis.capture.folder import CaptureError
 from analysis.paths import NoSuchStudyError
 from analysis.report.errors import ReportError
 from analysis.sources.prometheus_server import ServerError
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     try:
         return int(options.run(options))
-    except (NoSuchStudyError, NothingToReadError, ReportError, ServerError, StoreError) as error:
+    except (CaptureError, NoSuchStudyError, NothingToReadError, ReportError, ServerError, StoreError) as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough

@@ -22,9 +22,7 @@ MAX_ANSWER_BYTES = 64 << 20
 """Largest answer read (about 600 MB of memory while it is parsed)."""
 MAX_POINTS = 10_000
 """Most points a series has in one answer; Prometheus refuses more than 11,000."""
-TOKEN, USER, PASSWORD, TENANT = (
-    f"ANALYSIS_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD", "TENANT")
-)  # fmt: skip
+TOKEN, USER, PASSWORD = (f"ANALYSIS_PROMETHEUS_{name}" for name in ("TOKEN", "USER", "PASSWORD"))
 _TRANSIENT = (408, 429, 500, 502, 503, 504)
 
 Series = tuple[Mapping[str, str], Sequence[tuple[float, float]]]
@@ -102,7 +100,7 @@ class Server:
         url = f"{self.base.rstrip('/')}/api/v1/{path}"
         asked = request.Request(
             url if method == "POST" else f"{url}?{body}", data=body.encode() if method == "POST" else None,
-            headers={"Accept": "application/json", "User-Agent": "analysis", **_authorisation(self.base)},
+            headers={"Accept": "application/json", "User-Agent": "analysis", **authorisation(self.base)},
         )  # fmt: skip
         try:
             with _OPENER.open(asked, timeout=TIMEOUT_S) as answer:
@@ -172,21 +170,24 @@ class _NoRedirect(request.HTTPRedirectHandler):
 _OPENER = request.build_opener(_NoRedirect)
 
 
-def _authorisation(base: str) -> dict[str, str]:
-    """Headers from the environment, else from the user's netrc entry for the host."""
-    headers = {"X-Scope-OrgID": os.environ[TENANT]} if TENANT in os.environ else {}
-    if TOKEN in os.environ:
-        return {**headers, "Authorization": f"Bearer {os.environ[TOKEN]}"}
-    pair = (os.environ[USER], os.environ.get(PASSWORD, "")) if USER in os.environ else None
-    if pair is None:
-        try:
-            entry = netrc.netrc(os.environ.get("NETRC") or None).authenticators(parse.urlsplit(base).hostname or "")
-        except (OSError, netrc.NetrcParseError):
-            entry = None
-        pair = (entry[0], entry[2] or "") if entry else None
+def authorisation(base: str, prefix: str = "ANALYSIS_PROMETHEUS") -> dict[str, str]:
+    """Headers from the environment (<prefix>_TOKEN, _USER and _PASSWORD, _TENANT), else from netrc's entry of the host."""
+    token, user, password, tenant = (os.environ.get(f"{prefix}_{name}") for name in ("TOKEN", "USER", "PASSWORD", "TENANT"))
+    headers = {"X-Scope-OrgID": tenant} if tenant else {}
+    if token:
+        return {**headers, "Authorization": f"Bearer {token}"}
+    pair = (user, password or "") if user else _netrc_entry(parse.urlsplit(base).hostname or "")
     if pair is None:
         return headers
     return {**headers, "Authorization": "Basic " + base64.b64encode(":".join(pair).encode()).decode()}
+
+
+def _netrc_entry(host: str) -> tuple[str, str] | None:
+    try:
+        entry = netrc.netrc(os.environ.get("NETRC") or None).authenticators(host)
+    except (OSError, netrc.NetrcParseError):
+        return None
+    return (entry[0], entry[2] or "") if entry else None
 
 
 def _series(data: Any) -> list[Series]:

@@ -31,7 +31,7 @@ POLARS_TYPES: dict[str, Any] = {
 }
 
 
-_DESCRIPTION = re.compile(r"(readme|license|notes)(\.(md|txt|rst))?$", re.IGNORECASE)
+_DESCRIPTION = re.compile(r"(readme|license|notes|errors)(\.(md|txt|rst))?$", re.IGNORECASE)
 
 
 class StoreError(Exception):
