@@ -14,6 +14,7 @@ from analysis.capture.folder import CaptureError
 from analysis.paths import NoSuchStudyError
 from analysis.report.errors import ReportError
 from analysis.sources.prometheus_server import ServerError
+from analysis.store.parquet import ExportError
 from analysis.store.load import NothingToReadError, StoreError
 
 
@@ -30,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     try:
         return int(options.run(options))
-    except (CaptureError, NoSuchStudyError, NothingToReadError, ReportError, ServerError, StoreError) as error:
+    except (CaptureError, ExportError, NoSuchStudyError, NothingToReadError, ReportError, ServerError, StoreError) as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough
