@@ -7,6 +7,7 @@ from analysis.charts.outcome_count import outcome_count
 from analysis.charts.pool_by_arm import pool_by_arm
 from analysis.charts.share_by_boot import share_by_boot
 from analysis.charts.share_over_time import share_over_time
+from analysis.charts.shares_by_replica import shares_by_replica
 from analysis.charts.wall_states import wall_states
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "pool_by_arm",
     "share_by_boot",
     "share_over_time",
+    "shares_by_replica",
     "wall_states",
 ]

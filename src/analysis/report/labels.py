@@ -41,6 +41,11 @@ LABELS = {
     "mixed.inter_token": "time between tokens",
     "mixed.completion": "time to the last token",
     "mixed.valid_records_per_hour": "valid records",
+    "fleet.replicas": "replicas",
+    "fleet.prefill_share": "prefill share of the fleet",
+    "fleet.settings": "different settings",
+    "fleet.expected": "where a replica like the others lies",
+    "fleet.unlike": "replicas unlike the others",
     "turn.stall_share": "share of a turn in which others stood still",
     "turn.block_tokens": "prompt tokens prefilled in one piece",
 }  # docs/results.md has each id with its unit and meaning
