@@ -6,7 +6,10 @@ from math import floor, isfinite, log10
 
 from analysis.estimates.estimate import Estimate
 
-PLAIN_IDS = frozenset({"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count"})
+PLAIN_IDS = frozenset(
+    {"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count"}
+    | {"fleet.replicas", "fleet.settings", "fleet.unlike"}
+)
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
 CENSUS_DIGITS = 3
 SKEWED = 3.0

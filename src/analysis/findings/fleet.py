@@ -31,7 +31,7 @@ class Measure:
 MEASURES = (
     Measure("prefill_share", "1", "logit", "prefill share of request-seconds"),
     Measure("queue_s", "s", "log", "seconds in the queue of a request"),
-    Measure("requests", "1", "log", "finished requests"),
+    Measure("requests", "requests", "log", "finished requests"),
     Measure("pool_tokens", "tokens", "log", "token pool"),
 )
 

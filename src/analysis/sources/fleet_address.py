@@ -44,9 +44,9 @@ class Address:
     def canonical(self) -> str:
         """The address as it is kept: times absolute, no secrets (there are none), options in a fixed order."""
         pairs = [("match", self.match), ("start", f"{self.start:.0f}"), ("end", f"{self.end:.0f}"),
-                 ("window", str(self.window or "")), ("by", ",".join(self.by) or "none" if self.by is not None else ""),
-                 ("replica", ",".join(self.replica)), ("resolution", str(self.resolution or "")),
-                 ("lookback", str(self.lookback))]  # fmt: skip
+                 ("window", _text(self.window)), ("by", ",".join(self.by) or "none" if self.by is not None else ""),
+                 ("replica", ",".join(self.replica)), ("resolution", _text(self.resolution)),
+                 ("lookback", _text(self.lookback))]  # fmt: skip
         return f"prometheus+{self.base}?{parse.urlencode([pair for pair in pairs if pair[1]])}"
 
 
@@ -100,6 +100,10 @@ def _checked(base: str, given: dict[str, str], now: float) -> Address:
         _duration(given["resolution"], "resolution") if given.get("resolution") else None,
         _duration(given.get("lookback") or "5m", "lookback"), any("now" in given[key] for key in ("start", "end")),
     )  # fmt: skip
+
+
+def _text(seconds: int | None) -> str:
+    return f"{seconds}s" if seconds else ""
 
 
 def _bare(data: str) -> str:

@@ -110,6 +110,8 @@ class Server:
                 raise self._refusal(refusal) from None
         except (error.URLError, OSError, ValueError) as fault:
             raise _PassingError(f"no answer ({getattr(fault, 'reason', None) or fault})") from None
+        except ServerError:
+            raise
         except Exception as fault:  # http.client's own: a connection that ends within an answer
             raise _PassingError(f"an answer that broke off ({type(fault).__name__})") from None
         if len(data) > MAX_ANSWER_BYTES:
