@@ -25,7 +25,15 @@ def _engine(tmp_path: Path, body: str) -> list[str]:
 
 
 def _boots(command: list[str], folder: Path, **options: Any) -> list[Boot]:
-    given: dict[str, Any] = {"name": "b", "arm": None, "repeat": 1, "timeout_s": 30, "after_s": 0, "stop": threading.Event(), "grace_s": 5}  # fmt: skip
+    given: dict[str, Any] = {
+        "name": "b",
+        "arm": None,
+        "repeat": 1,
+        "timeout_s": 30,
+        "after_s": 0,
+        "stop": threading.Event(),
+        "grace_s": 5,
+    }
     return capture_boots(command, folder, **{**given, **options})
 
 
@@ -52,7 +60,9 @@ def test_boots_are_repeated_and_read_as_the_recorded_boot_that_they_replay(tmp_p
     assert study.sql(f"select {columns} from boot_arms order by boot").rows() == [of_recorded] * 3
     assert study.sql("select distinct arm from boot_arms").item() == "A"
     line = (tmp_path / "s" / "boots" / "b-1.log").read_text().splitlines()[0]
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z " + re.escape(recorded.read_text().splitlines()[0]), line)
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z " + re.escape(recorded.read_text().splitlines()[0]), line
+    )
 
 
 def test_an_engine_that_refuses_is_a_boot_too(tmp_path: Path) -> None:
@@ -73,7 +83,8 @@ def test_children_that_ignore_the_signal_and_leave_the_group_end_too(tmp_path: P
     child = "import signal,time,os; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.setsid(); time.sleep(600)"
     same_group = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
     body = (
-        f"a = subprocess.Popen([sys.executable, '-c', {child!r}]); b = subprocess.Popen([sys.executable, '-c', {same_group!r}])\n"
+        f"a = subprocess.Popen([sys.executable, '-c', {child!r}])\n"
+        f"b = subprocess.Popen([sys.executable, '-c', {same_group!r}])\n"
         f"time.sleep(1); say(f'pids {{a.pid}} {{b.pid}}'); say({READY!r}); time.sleep(600)"
     )
     (boot,) = _boots(_engine(tmp_path, body), tmp_path / "s", grace_s=1)

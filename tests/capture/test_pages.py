@@ -195,7 +195,10 @@ def test_a_restart_is_marked_and_the_study_sees_it_too(serve: Callable[..., Serv
 
 
 def test_without_a_process_start_a_count_that_falls_is_a_restart(serve: Callable[..., Serving], tmp_path: Path) -> None:
-    pages = (b"# TYPE vllm:a counter\nvllm:a_total 5\nvllm:b_sum 9\n", b"# TYPE vllm:a counter\nvllm:a_total 4\nvllm:b_sum 9\n")
+    pages = (
+        b"# TYPE vllm:a counter\nvllm:a_total 5\nvllm:b_sum 9\n",
+        b"# TYPE vllm:a counter\nvllm:a_total 4\nvllm:b_sum 9\n",
+    )
     (tally,) = _capture(tmp_path, serve(*map(page, pages)).url, for_s=0.3)
     assert tally.restarts == 1
     assert "1 counters fell, as vllm:a_total" in (tmp_path / "errors.txt").read_text()
@@ -231,7 +234,9 @@ def test_nothing_is_overwritten(serve: Callable[..., Serving], tmp_path: Path) -
         ("http://h:99999", "not an address"),
     ],
 )
-def test_an_address_with_a_secret_or_none_is_refused_without_repeating_it(url: str, sentence: str, tmp_path: Path) -> None:
+def test_an_address_with_a_secret_or_none_is_refused_without_repeating_it(
+    url: str, sentence: str, tmp_path: Path
+) -> None:
     with pytest.raises(CaptureError) as error:
         _capture(tmp_path / "n", url)
     assert sentence in str(error.value)

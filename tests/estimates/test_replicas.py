@@ -25,7 +25,9 @@ def test_by_hand_the_range_of_one_more_replica() -> None:
     found = unlike([*ALIKE, 0.30], "logit", "1").expected
     y = special.logit(ALIKE)
     reach = stats.t.ppf(1 - 0.05 / (2 * 8), 6) * y.std(ddof=1) * np.sqrt(1 + 1 / 7)
-    np.testing.assert_allclose([found.value, found.low, found.high], special.expit([y.mean(), y.mean() - reach, y.mean() + reach]))
+    np.testing.assert_allclose(
+        [found.value, found.low, found.high], special.expit([y.mean(), y.mean() - reach, y.mean() + reach])
+    )
     assert (found.n, found.n_of) == (7, "replicas")
 
 

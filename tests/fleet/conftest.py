@@ -30,10 +30,18 @@ class LocalServer:
             subprocess.run(create, check=True, capture_output=True, timeout=120)
             (folder / "empty.yml").touch()
             command = ["prometheus", f"--config.file={folder}/empty.yml", f"--storage.tsdb.path={folder}/data",
-                       "--storage.tsdb.retention.time=100y", f"--web.listen-address={listen}", "--log.level=error"]  # fmt: skip
+                       "--storage.tsdb.retention.time=100y", f"--web.listen-address={listen}",
+                       "--log.level=error"]  # fmt: skip
         else:
-            command = ["victoria-metrics", f"-storageDataPath={folder}/data", "-retentionPeriod=100y", "-loggerLevel=ERROR",
-                       f"-httpListenAddr={listen}", "-memory.allowedBytes=256MB", "-search.latencyOffset=0s"]  # fmt: skip
+            command = [
+                "victoria-metrics",
+                f"-storageDataPath={folder}/data",
+                "-retentionPeriod=100y",
+                "-loggerLevel=ERROR",
+                f"-httpListenAddr={listen}",
+                "-memory.allowedBytes=256MB",
+                "-search.latencyOffset=0s",
+            ]
         self.log = (folder / "log").open("wb")
         self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
         self._wait()

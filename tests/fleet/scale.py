@@ -38,7 +38,10 @@ def counted(replica: int, pages: int, rate: float = 0.2) -> dict[str, np.ndarray
         cells[:, :-1] = np.cumsum(cells[:, :-1], axis=1)
         np.add.at(cells, (page, np.full(n, len(EDGES) + 1)), times)
         found[name] = np.cumsum(cells, axis=0)
-    for name, tokens in (("prompt_tokens_total", rng.integers(50, 2000, n)), ("generation_tokens_total", rng.integers(5, 500, n))):
+    for name, tokens in (
+        ("prompt_tokens_total", rng.integers(50, 2000, n)),
+        ("generation_tokens_total", rng.integers(5, 500, n)),
+    ):
         cells = np.zeros((pages, 1))
         np.add.at(cells, (page, 0), tokens)
         found[name] = np.cumsum(cells, axis=0)
@@ -93,7 +96,11 @@ def as_pages(folder: Path, replicas: int, pages: int) -> int:
     for replica in range(replicas):
         place = folder / f"r{replica:04}"
         place.mkdir(parents=True)
-        series = [pair for name, family in counted(replica, pages).items() for pair in lines(family, name, 'engine="0",model_name="m"')]
+        series = [
+            pair
+            for name, family in counted(replica, pages).items()
+            for pair in lines(family, name, 'engine="0",model_name="m"')
+        ]
         for page in range(pages):
             text = "".join(f"{name} {float(values[page])!r}\n" for name, values in series)
             when = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(START + STEP_S * page))
@@ -128,7 +135,8 @@ def main(replicas: int, minutes: int, with_pages: bool) -> None:
             size = as_pages(folder / "pages", replicas, minutes + 1)
             begun = time.monotonic()
             load(folder / "pages", folder / "pages.duckdb")
-            print(f"| pages | {replicas:,} | {minutes} | {samples:,} | {size / 1e6:.1f} | | {time.monotonic() - begun:.1f} | "
+            print(f"| pages | {replicas:,} | {minutes} | {samples:,} | {size / 1e6:.1f} | | "
+                  f"{time.monotonic() - begun:.1f} | "
                   f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} | |", flush=True)  # fmt: skip
         shutil.rmtree(folder / "server", ignore_errors=True)
 

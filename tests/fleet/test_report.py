@@ -38,17 +38,25 @@ def test_the_report_from_a_server_is_the_report_from_the_files(back_filled: tupl
         assert run.returncode == 0, run.stderr
         results.append(json.loads((out / "results.json").read_text()))
     files, server = results
-    assert [(e["id"], e["qualifiers"]) for e in files["estimates"]] == [(e["id"], e["qualifiers"]) for e in server["estimates"]]
+    assert [(e["id"], e["qualifiers"]) for e in files["estimates"]] == [
+        (e["id"], e["qualifiers"]) for e in server["estimates"]
+    ]
     assert any(e["id"] == "time.prefill_share.request_seconds" and e["low"] is not None for e in files["estimates"])
     for one, other in zip(files["estimates"], server["estimates"], strict=True):
         for end in SCALES:
             expected = None if other[end] is None else pytest.approx(other[end], rel=1e-9)
             assert one[end] == expected, (one["id"], one["qualifiers"], end)
-        assert {k: one[k] for k in ("n", "method", "kind", "reason", "warnings")} == {k: other[k] for k in ("n", "method", "kind", "reason", "warnings")}  # fmt: skip
-    assert [t["sentence"] for t in files["takeaways"] if not t["supporting"]] == [t["sentence"] for t in server["takeaways"] if not t["supporting"]]  # fmt: skip
+        assert {k: one[k] for k in ("n", "method", "kind", "reason", "warnings")} == {
+            k: other[k] for k in ("n", "method", "kind", "reason", "warnings")
+        }
+    assert [t["sentence"] for t in files["takeaways"] if not t["supporting"]] == [
+        t["sentence"] for t in server["takeaways"] if not t["supporting"]
+    ]
 
 
-def test_what_was_fetched_is_kept_and_not_asked_for_again(back_filled: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_fetched_is_kept_and_not_asked_for_again(
+    back_filled: tuple[Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fleet, "FLEETS", tmp_path)
     said: list[str] = []
     first = fleet.study_of(back_filled[1], said.append)
@@ -71,7 +79,7 @@ def test_a_server_that_dies_half_way_leaves_a_sentence_and_nothing_else(
             server.stop()
 
     query = address.partition("/?")[2]
-    with pytest.raises(ServerError, match="no answer .*Nothing was kept"):
+    with pytest.raises(ServerError, match=r"no answer .*Nothing was kept"):
         fleet.study_of(f"prometheus+{server.base}/?{query}", kill_half_way)
     assert list((tmp_path / "fleets").iterdir()) == []
 

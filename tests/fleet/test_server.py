@@ -139,7 +139,9 @@ def test_nobody_there_is_one_sentence() -> None:
         Server("http://127.0.0.1:9", wait=lambda seconds: None).at("q", 0)
 
 
-def test_secrets_come_from_the_environment_or_netrc(answering: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_secrets_come_from_the_environment_or_netrc(
+    answering: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     server, seen = answering(lambda path, form: matrix(form))
     monkeypatch.setenv("ANALYSIS_PROMETHEUS_TOKEN", "t0ken")
     monkeypatch.setenv("ANALYSIS_PROMETHEUS_TENANT", "team-a")
@@ -158,7 +160,9 @@ def test_an_address_is_read_in_parts() -> None:
     assert (address.start, address.end, address.window, address.lookback) == (1795957200, 1795960800, 300, 600)
     assert (address.by, address.replica, address.moves) == (("model_name", "region"), ("pod",), False)
     assert parse_address(address.canonical) == address
-    relative = parse_address(GOOD.replace("2026-11-29T13:00:00Z", "now-1h").replace("2026-11-29T14:00:00Z", "now"), now=7200.0)
+    relative = parse_address(
+        GOOD.replace("2026-11-29T13:00:00Z", "now-1h").replace("2026-11-29T14:00:00Z", "now"), now=7200.0
+    )
     assert (relative.start, relative.end, relative.moves) == (3600, 7200, True)
 
 

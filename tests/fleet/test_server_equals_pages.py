@@ -27,7 +27,8 @@ BOUND = 1e-9
 QUERIES = {
     "totals": "select run, concept, statistic, coalesce(le, -1) as le, coalesce(key, '') as key, total as value "
     "from run_totals",
-    "windows": "select run, end_s, concept, statistic, coalesce(le, -1) as le, coalesce(key, '') as key, increase as value "
+    "windows": "select run, end_s, concept, statistic, coalesce(le, -1) as le, coalesce(key, '') as key, "
+    "increase as value "
     "from run_windows where start_s is not null",
     "wall": "select run, wall_s as value from run_clock",
     "busy": "select run, busy_s as value from run_clock",
@@ -62,11 +63,16 @@ def _worst(a: duckdb.DuckDBPyConnection, b: duckdb.DuckDBPyConnection, what: str
 def recorded_samples(study: Path) -> Iterator[tuple[str, str, float, float]]:
     for file in sorted(study.rglob("*.prom.gz")):
         at = time_in_name(file.name)
-        for line in gzip.open(file, "rt"):
+        for line in gzip.decompress(file.read_bytes()).decode().splitlines():
             sample = None if line.startswith("#") else parse_sample(line)
             if sample is not None and at is not None:
                 labels = {**json.loads(sample.series.labels), "instance": file.parent.name, "job": "vllm"}
-                yield sample.series.name, ",".join(f"{k}={json.dumps(v)}" for k, v in sorted(labels.items())), sample.value, at
+                yield (
+                    sample.series.name,
+                    ",".join(f"{k}={json.dumps(v)}" for k, v in sorted(labels.items())),
+                    sample.value,
+                    at,
+                )
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +130,10 @@ def _overtaking(times: np.ndarray) -> list[simulated.Page]:
     """A busy process after the restart: only the process start shows it."""
     before, after = simulated.replica(7, times[:3], rate=0.05), simulated.replica(8, times[3:], rate=5.0)
     start = float(times[3] - 5)
-    return [*before, *([(n, inside, start if n.startswith("process") else v) for n, inside, v in page] for page in after)]
+    return [
+        *before,
+        *([(n, inside, start if n.startswith("process") else v) for n, inside, v in page] for page in after),
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -147,14 +156,21 @@ def test_a_fleet_in_one_run_is_the_sum_of_its_replicas(
     server = start_server(kind, back_fill)
     query = f'match=job="sim"&start={simulated.START}&end={simulated.START + 1800}&window=5m&resolution=15s&by=none'
     raw, served = _store(folder, tmp_path), _store(_fetched(server.base, query, tmp_path / "served"), tmp_path)
-    summed = "select concept, statistic, coalesce(le, -1) as le, coalesce(key, '') as key, sum(total)::double as value from run_totals group by all"
+    summed = (
+        "select concept, statistic, coalesce(le, -1) as le, coalesce(key, '') as key, "
+        "sum(total)::double as value from run_totals group by all"
+    )
     left, right = (c.sql(summed).pl() for c in (raw, served))
     both = left.join(right, on=["concept", "statistic", "le", "key"], suffix="_there")
     assert both.height == left.height == right.height > 100
     assert served.sql("select distinct run from run_totals").fetchall() == [("metrics/fleet",)]
     np.testing.assert_allclose(both["value_there"], both["value"], rtol=BOUND)
-    each = served.sql("select replica, value from replica_totals where name = 'vllm:request_prefill_time_seconds_sum' order by 1").fetchall()  # fmt: skip
-    there = raw.sql("select run[9:], total from run_totals where concept = 'prefill_time' and statistic = 'sum' order by 1").fetchall()  # fmt: skip
+    each = served.sql(
+        "select replica, value from replica_totals where name = 'vllm:request_prefill_time_seconds_sum' order by 1"
+    ).fetchall()
+    there = raw.sql(
+        "select run[9:], total from run_totals where concept = 'prefill_time' and statistic = 'sum' order by 1"
+    ).fetchall()
     assert [name for name, _ in each] == [name for name, _ in there]
     np.testing.assert_allclose([v for _, v in each], [v for _, v in there], rtol=BOUND)
 

@@ -85,4 +85,6 @@ def test_damaged_tables_are_said_so(fault: str, exported: tuple[Path, Path], tmp
     run = run_analysis("facts", str(copy))
     assert run.returncode == 1
     assert len(run.stderr.strip().splitlines()) == 1
-    assert {"cut": "cannot be read", "column": "lacks line, value", "missing": "files.parquet is missing"}[fault] in run.stderr
+    assert {"cut": "cannot be read", "column": "lacks line, value", "missing": "files.parquet is missing"}[
+        fault
+    ] in run.stderr

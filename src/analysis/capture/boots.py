@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,7 +69,8 @@ def _boot(
         boot = Boot(id, datetime.now(UTC))
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                start_new_session=True,
             )  # fmt: skip
         except OSError as error:
             raise CaptureError(f"{command[0]}: cannot be started ({error.strerror})") from None
@@ -106,7 +108,9 @@ class _Reader(threading.Thread):
 
     def __init__(self, output: BinaryIO, log: BinaryIO) -> None:
         super().__init__(daemon=True)
-        self.output, self.log, self.ready, self.size = output, log, None, 0  # type: tuple[BinaryIO, BinaryIO, datetime | None, int]
+        self.output, self.log = output, log
+        self.ready: datetime | None = None
+        self.size = 0
 
     def run(self) -> None:
         """Until the last writer of the pipe has closed it; a full disk ends the log, not the boot."""
@@ -128,7 +132,8 @@ class _Reader(threading.Thread):
 
 
 def _wait(
-    process: subprocess.Popen[bytes], reader: _Reader, boot: Boot, timeout_s: float, after_s: float, stop: threading.Event
+    process: subprocess.Popen[bytes], reader: _Reader, boot: Boot, timeout_s: float, after_s: float,
+    stop: threading.Event,
 ) -> None:  # fmt: skip
     """Until the boot ended by itself, was ready for `after_s`, is over its time, or the capture is to stop."""
     until = time.monotonic() + timeout_s
@@ -175,17 +180,13 @@ def _group_lives(group: int) -> bool:
 
 
 def _signal_group(group: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _stat(pid: int) -> list[str]:
@@ -208,7 +209,9 @@ def _group_of(pid: int) -> int | None:
 
 
 def _pids() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()] if Path("/proc").is_dir() else []
+    return (
+        [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()] if Path("/proc").is_dir() else []
+    )
 
 
 def _descendants(root: int) -> dict[int, str]:

@@ -54,7 +54,11 @@ def _studentised(y: Floats) -> Floats:
     deviation = np.sqrt(squares / (n - 2))
     noise = 1e-12 * np.maximum(np.abs(y).max(), 1.0)
     distance = np.abs(y - mean)
-    return np.where(deviation > noise, distance / (np.maximum(deviation, noise) * sqrt(n / (n - 1))), np.where(distance > noise, np.inf, 0.0))
+    return np.where(
+        deviation > noise,
+        distance / (np.maximum(deviation, noise) * sqrt(n / (n - 1))),
+        np.where(distance > noise, np.inf, 0.0),
+    )
 
 
 def _limit(n: int, df: int) -> float:
@@ -70,8 +74,9 @@ def _expected(y: Floats, tested: int, scale: Scale, unit: str) -> Estimate:
     reach = _limit(tested, m - 1) * scatter * sqrt(1 + 1 / m)
     low, high = (float(_back(centre + side * reach, scale)) for side in (-1, 1))
     return Estimate(
-        value, unit, "estimate", f"{method}; prediction for one more, Bonferroni over {tested}", low, high, CONFIDENCE, m,
-        "replicas", "replicas that are alike scatter normally on this scale; several that are unlike may hide each other",
+        value, unit, "estimate", f"{method}; prediction for one more, Bonferroni over {tested}", low, high,
+        CONFIDENCE, m, "replicas",
+        "replicas that are alike scatter normally on this scale; several that are unlike may hide each other",
     )  # fmt: skip
 
 

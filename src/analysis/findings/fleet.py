@@ -88,10 +88,13 @@ def figures(it: Fleet) -> list[Estimate]:
         result = it.unlike[measure.column]
         found.append(result.expected.named("fleet.expected", FINDING, measure=measure.column))
         n = int(np.isfinite(_floats(it.table, measure.column)).sum())
-        unlike_there = Estimate(
-            int(result.is_unlike.sum()), "1", "census", "replicas outside of where one like the others would lie", n=n,
-            n_of="replicas", reason="census: counted; 5 % over all replicas that any is counted wrongly",
-        ) if result.expected.low is not None or result.is_unlike.any() else not_computable("1", result.expected.reason or "no scatter")  # fmt: skip
+        if result.expected.low is None and not result.is_unlike.any():
+            unlike_there = not_computable("1", result.expected.reason or "no scatter")
+        else:
+            unlike_there = Estimate(
+                int(result.is_unlike.sum()), "1", "census", "replicas outside of where one like the others would lie",
+                n=n, n_of="replicas", reason="census: counted; 5 % over all replicas that any is counted wrongly",
+            )  # fmt: skip
         found.append(unlike_there.named("fleet.unlike", FINDING, measure=measure.column))
     return found
 
@@ -103,7 +106,14 @@ def _share(it: Fleet) -> Estimate:
     if not it.size or not whole.sum() > 0:
         return not_computable("1", "no fleet with prefill and decode seconds by replica")
     if it.size < 2 or not 0 < part.sum() < whole.sum():
-        return no_interval(float(part.sum() / whole.sum()), "1", "sums over sums", "fewer than two replicas, or one phase", n=it.size, n_of="replicas")  # fmt: skip
+        return no_interval(
+            float(part.sum() / whole.sum()),
+            "1",
+            "sums over sums",
+            "fewer than two replicas, or one phase",
+            n=it.size,
+            n_of="replicas",
+        )
     return clustered_share(part, whole, np.arange(it.size), "replicas", ASSUMPTION)
 
 
@@ -133,7 +143,9 @@ def grouped_settings(it: Fleet) -> pl.DataFrame:
     common = kinds.row(0, named=True)
     listed = []
     for index, row in enumerate(kinds.iter_rows(named=True)):
-        differs = [f"{n}: {row[n] or 'not stated'} (else {common[n] or 'not stated'})" for n in names if row[n] != common[n]]
+        differs = [
+            f"{n}: {row[n] or 'not stated'} (else {common[n] or 'not stated'})" for n in names if row[n] != common[n]
+        ]
         some = row["members"][:5]
         more = f" and {len(row['members']) - len(some)} more" if len(row["members"]) > len(some) else ""
         listed.append((row["replicas"], "; ".join(differs) if index else "the commonest", ", ".join(some) + more))
@@ -195,11 +207,16 @@ def describe(it: Fleet, points: pl.DataFrame) -> dict[str, str]:
         f"{apart} of {points.height:,} replicas have a prefill share unlike the others'" if expected.low is not None
         else "No range for a replica's prefill share" if points.height else "No replica has a prefill share"
     )  # fmt: skip
-    band = "band: where a replica like the others would lie (5 % over all)" if expected.low is not None else f"no band: {expected.reason}"
-    ends = (
-        f"Shares from {points['value'].min():.1f} % to {points['value'].max():.1f} % over {points.height:,} replicas; "
-        f"median {points['value'].median():.1f} %." if points.height else "No data."
-    )  # fmt: skip
+    band = (
+        "band: where a replica like the others would lie (5 % over all)"
+        if expected.low is not None
+        else f"no band: {expected.reason}"
+    )
+    known = points["value"].to_list()
+    ends = "No data."
+    if known:
+        middle = float(np.median(known))
+        ends = f"From {known[0]:.1f} % to {known[-1]:.1f} % over {len(known):,} replicas; median {middle:.1f} %."
     outside = points.filter(pl.col("kind") != "alike").head(10)
     named = [f"{name}: {value:.1f} %" for name, value in outside.select("replica", "value").iter_rows()]
     return {

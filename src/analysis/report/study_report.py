@@ -24,8 +24,8 @@ VERSIONS = ("altair", "duckdb", "papermill", "polars", "scipy")
 def make(data: str, out: Path | None = None) -> Path:
     """Make the report of the study that `data` names and return the path of its index.html.
 
-    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, ServerError, NothingToReadError
-    or ReportError, each with one sentence.
+    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, ServerError,
+    NothingToReadError or ReportError, each with one sentence.
     """
     folder = study_of(data, lambda text: print(text, file=sys.stderr))
     progress = TerminalProgress()

@@ -14,7 +14,8 @@ MOST_WINDOWS = 100_000
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _DURATION = re.compile(r"(\d{1,9})([smhdw])")
 _VALUE = r'"(?:[^"\\]|\\.)*"'
-_MATCH = re.compile(rf"\s*[a-zA-Z_]\w*\s*(?:=~|!~|!=|=)\s*{_VALUE}\s*(?:,\s*[a-zA-Z_]\w*\s*(?:=~|!~|!=|=)\s*{_VALUE}\s*)*,?\s*")  # fmt: skip
+_MATCHER = rf"\s*[a-zA-Z_]\w*\s*(?:=~|!~|!=|=)\s*{_VALUE}\s*"
+_MATCH = re.compile(rf"{_MATCHER}(?:,{_MATCHER})*")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
@@ -66,8 +67,8 @@ def parse_address(data: str, now: float | None = None) -> Address:
         raise ServerError(f"DATA={_bare(data)}: not an address ({fault})") from None
     if url.username is not None or url.password is not None:
         raise ServerError(
-            f"DATA holds a user or a password, which would be kept with the study: set {USER} and {PASSWORD}, or {TOKEN}, "
-            "or a netrc entry, and leave it out"
+            f"DATA holds a user or a password, which would be kept with the study: set {USER} and {PASSWORD}, "
+            f"or {TOKEN}, or a netrc entry, and leave it out"
         )
     if not url.hostname:
         raise ServerError(f"DATA={_bare(data)}: no host in it")
@@ -76,8 +77,11 @@ def parse_address(data: str, now: float | None = None) -> Address:
         raise ServerError(f"DATA has {', '.join(unknown)}=, which is not known; known are {', '.join(KEYS)}")
     if repeated := sorted(key for key, values in given.items() if len(values) > 1):
         raise ServerError(f"DATA has {', '.join(repeated)}= more than once")
-    return _checked(f"{url.scheme}://{_host(url.hostname)}{port}{url.path or '/'}",
-                    {key: values[0].strip() for key, values in given.items()}, time.time() if now is None else now)  # fmt: skip
+    return _checked(
+        f"{url.scheme}://{_host(url.hostname)}{port}{url.path or '/'}",
+        {key: values[0].strip() for key, values in given.items()},
+        time.time() if now is None else now,
+    )
 
 
 def _checked(base: str, given: dict[str, str], now: float) -> Address:
@@ -143,5 +147,7 @@ def _time(text: str, key: str, now: float) -> float:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
-        raise ServerError(f"{key}={text[:40]}: give unix seconds, an ISO time with its zone (2026-11-29T13:00:00Z) or now-1h")
+        raise ServerError(
+            f"{key}={text[:40]}: give unix seconds, an ISO time with its zone (2026-11-29T13:00:00Z) or now-1h"
+        )
     return moment.timestamp()

@@ -1,7 +1,6 @@
 """A fleet's period, fetched from its server into a folder of metric pages that the readers read like any others."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor
@@ -10,39 +9,23 @@ from pathlib import Path
 import numpy as np
 
 from analysis import engines
-from analysis.engines import Metric
 from analysis.sources import fleet_queries as ask
 from analysis.sources.fleet_address import Address
 from analysis.sources.fleet_counters import Floats, Grid, Key, counter, key_of, part
 from analysis.sources.fleet_pages import Page, write_pages, write_replicas
+from analysis.sources.fleet_replicas import replica_rows
+from analysis.sources.fleet_samples import Sample, known_samples
 from analysis.sources.prometheus_server import Server, ServerError
 
 MOST_RUNS = 20
 """Up to so many replicas are runs of their own; a larger fleet is summed into one run, and its replicas are totals."""
-LONGEST_CHUNK_S = 6 * 3600
-"""Totals of replicas are asked for in steps of at most this."""
 PROBES_S = (60, 300, 3600)
 """The scrape interval is told by the most scrapes that so many seconds hold, the first of these that hold two."""
 PROBED_S = 86400
 """Of a longer period its last day is looked at for that."""
 WINDOWS = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
-"""Lengths of a window, in s, of which the least is chosen that leaves at most 60 of them and is no shorter than a scrape interval."""
-ALWAYS = ("engine", "dp_rank", "model_name", "model")
-_INFO = re.compile(r"(?:.*[:_])?(?:config|build|server|python|model)_info")
+"""Lengths of a window in s: the least that leaves at most 60 of them and is no shorter than a scrape interval."""
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One sample name that the server has: as it has it, as its engine exports it, and what it is."""
-
-    on_server: str
-    name: str
-    engine: str
-    statistic: str
-    type: str
-    combine: str | None
-    labels: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -82,42 +65,25 @@ def fetch(address: Address, folder: Path, say: Say = lambda text: None) -> None:
     (folder / "prometheus.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def known_samples(names: Sequence[str]) -> list[Sample]:
-    """Of the server's names those that an engine's table knows, prefix repaired; older names of a metric included."""
-    known: dict[str, list[tuple[str, Metric, str]]] = {}
-    for engine in engines.ENGINES:
-        for metric in engines.metrics(engine):
-            for name, statistic in engines.samples(engine, metric).items():
-                known.setdefault(name, []).append((engine, metric, statistic))
-    found = []
-    for on_server in names:
-        rows = known.get(engines.canonical_name(on_server), [])
-        if not rows:
-            continue
-        engine, metric, statistic = rows[0]
-        labels = {label for _, row, _ in rows for label in (row.key, *(name for name, _ in row.where)) if label}
-        labels |= {*ALWAYS, *engines.table(engine, "metrics").get("rank_labels", ())}
-        if statistic == "bucket":
-            labels.add("le")
-        kind = "counter" if metric.of else metric.type
-        found.append(Sample(on_server, engines.canonical_name(on_server), engine, statistic, kind, metric.combine, tuple(sorted(labels))))  # fmt: skip
-    return found
-
-
 def _of_engine(it: Fetch, engine: str, folder: Path, several: bool) -> dict[str, object]:
     samples = [sample for sample in it.samples if sample.engine == engine]
     marker = next((s for s in samples if s.type == "gauge"), samples[0]).on_server
     scope, start, windows = _scope(it, marker)
-    replicas = it.server.at(ask.grouped("count", scope.replica, f"count_over_time({scope.selector(marker)}[{ceil(windows * scope.window_s)}s])"), start + windows * scope.window_s)  # fmt: skip
+    replicas = it.server.at(
+        ask.grouped(
+            "count", scope.replica, f"count_over_time({scope.selector(marker)}[{ceil(windows * scope.window_s)}s])"
+        ),
+        start + windows * scope.window_s,
+    )
     it.by = it.address.by if it.address.by is not None else scope.replica if len(replicas) <= MOST_RUNS else ()
     it.is_summed = not set(scope.replica) <= set(it.by)
     grid = Grid.of(it.server, scope, start, windows, "process_start_time_seconds" in it.names)
     it.say(f"{len(replicas):,} replicas, {windows:,} windows of {scope.window_s} s")
-    grid.find_movements([s.on_server for s in samples if _counts(s)])
+    grid.find_movements([s.on_server for s in samples if s.shows_restarts])
     pages = _pages(it, grid, samples)
     runs = write_pages(folder / "metrics", pages, it.by, engine if several else "")
     if it.is_summed:
-        rows = _replica_rows(it, grid, samples)
+        rows = replica_rows(grid, samples, it.names)
         write_replicas(folder / f"replicas-{engine}.jsonl", rows, len(replicas))
     return {
         "engine": engine, "replicas": len(replicas), "runs": runs, "by": list(it.by), "window_s": scope.window_s,
@@ -125,11 +91,6 @@ def _of_engine(it: Fetch, engine: str, folder: Path, several: bool) -> dict[str,
         "replicas_came": grid.came, "replicas_went": grid.went,
         "windows_with_restarts": len(grid.restarts),
     }  # fmt: skip
-
-
-def _counts(sample: Sample) -> bool:
-    """Whether a fall of it shows a restart: counts and totals; sums of times may fall without one."""
-    return sample.type in ("counter", "histogram") and sample.statistic in ("count", "value")
 
 
 def _scope(it: Fetch, marker: str) -> tuple[ask.Scope, float, int]:
@@ -175,13 +136,16 @@ def _pages(it: Fetch, grid: Grid, samples: Sequence[Sample]) -> dict[Key, list[P
         row[0] = row[0] or key in there
     begins = {key: int(np.argmax(row)) for key, row in groups.items() if row.any()}
     starts = _process_starts(it, grid)
-    found = {key: [Page.at(grid, when.get(key), index, starts.get(key)) for index in np.flatnonzero(groups[key])] for key in begins}  # fmt: skip
+    found = {
+        key: [Page.at(grid, when.get(key), int(index), starts.get(key)) for index in np.flatnonzero(groups[key])]
+        for key in begins
+    }
     early = _early_pages(it, grid, begins)
     for number, sample in enumerate(samples, 1):
         if number % 10 == 1:
             it.say(f"{engines.label(sample.engine)}: metric {number} of {len(samples)}")
         labels = sorted({*sample.labels, *it.by})
-        if sample.type in ("counter", "histogram"):
+        if sample.is_counted:
             told = counter(grid, sample.on_server, labels, it.by, begins)
             _fill(found, told.value, sample.name, it.by)
             _fill_early(early, told.first, sample.name, it.by)
@@ -236,41 +200,3 @@ def _fill_early(early: Mapping[Key, Page], first: Mapping[Key, Floats], name: st
         brought = row[np.isfinite(row)]
         if page is not None and len(brought):
             page.samples.append((name, tuple(pair for pair in key if pair[0] not in by), float(brought[0])))
-
-
-def _replica_rows(it: Fetch, grid: Grid, samples: Sequence[Sample]) -> list[dict[str, object]]:
-    """Each replica's increases over the period (histograms as sum and count), its gauges' last values, its settings."""
-    scope = grid.scope
-    span = grid.windows * scope.window_s
-    longest = max(1, LONGEST_CHUNK_S // scope.window_s) * scope.window_s
-    chunks = ceil(span / longest)
-    wide = ask.Scope(scope.match, scope.replica, scope.marker, min(span, longest), scope.lookback_s, scope.resolution_s)
-    coarse = Grid.of(it.server, wide, grid.start, chunks, grid.has_starts)
-    coarse.find_movements([s.on_server for s in samples if _counts(s)])
-    rows: list[dict[str, object]] = []
-    for sample in samples:
-        if sample.statistic == "bucket":
-            continue
-        labels = sorted({*sample.labels, *wide.replica})
-        if sample.type in ("counter", "histogram"):
-            table = counter(coarse, sample.on_server, labels, wide.replica, {}).increase
-            values = {key: float(row.sum()) for key, row in table.items()}
-        else:
-            query = ask.grouped("max", labels, wide.last(sample.on_server))
-            values = {key_of(s): points[-1][1] for s, points in it.server.at(query, coarse.edge(chunks))}
-        rows += [_row(key, wide.replica, sample.name, value) for key, value in values.items()]
-    for name in it.names:
-        if _INFO.fullmatch(name) and name not in {sample.on_server for sample in samples}:
-            found = it.server.at(wide.last(name), coarse.edge(chunks))
-            rows += [_row(key_of(labels), wide.replica, engines.canonical_name(name), points[-1][1]) for labels, points in found]
-    for sample in (one for one in samples if one.type == "info"):
-        found = it.server.at(wide.last(sample.on_server), coarse.edge(chunks))
-        rows += [_row(key_of(labels), wide.replica, f"{sample.name}", points[-1][1], whole=True) for labels, points in found]
-    return rows
-
-
-def _row(key: Key, replica: Sequence[str], name: str, value: float, whole: bool = False) -> dict[str, object]:
-    labels = {k: v for k, v in key if k not in replica}
-    row: dict[str, object] = {"replica": "/".join(dict(key).get(label, "") for label in replica), "name": name,
-                              "labels": labels, "value": value}  # fmt: skip
-    return {**row, "setting": True} if whole or _INFO.fullmatch(name) else row

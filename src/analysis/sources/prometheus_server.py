@@ -173,8 +173,10 @@ _OPENER = request.build_opener(_NoRedirect)
 
 
 def authorisation(base: str, prefix: str = "ANALYSIS_PROMETHEUS") -> dict[str, str]:
-    """Headers from the environment (<prefix>_TOKEN, _USER and _PASSWORD, _TENANT), else from netrc's entry of the host."""
-    token, user, password, tenant = (os.environ.get(f"{prefix}_{name}") for name in ("TOKEN", "USER", "PASSWORD", "TENANT"))
+    """Headers from the environment (<prefix>_TOKEN, _USER and _PASSWORD, _TENANT), else from the host's netrc entry."""
+    token, user, password, tenant = (
+        os.environ.get(f"{prefix}_{name}") for name in ("TOKEN", "USER", "PASSWORD", "TENANT")
+    )
     headers = {"X-Scope-OrgID": tenant} if tenant else {}
     if token:
         return {**headers, "Authorization": f"Bearer {token}"}

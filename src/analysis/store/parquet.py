@@ -57,7 +57,8 @@ def tables() -> list[str]:
 def dictionary(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
     """What each table and column is, from the schema: grain, rows, types, and the schema's own comments."""
     schema = paths.SCHEMA.read_text(encoding="utf-8")
-    grains = dict((name, grain) for grain, name in re.findall(r"^-- (one row per [^\n]+)\n(?:--[^\n]*\n)*create table (\w+)", schema, re.MULTILINE))  # fmt: skip
+    pattern = r"^-- (one row per [^\n]+)\n(?:--[^\n]*\n)*create table (\w+)"
+    grains = {name: grain for grain, name in re.findall(pattern, schema, re.MULTILINE)}
     found: dict[str, object] = {}
     for table in tables():
         columns = connection.sql(
