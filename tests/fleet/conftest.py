@@ -1,6 +1,7 @@
 """Real servers on loopback, back-filled from pages, started and ended by the tests; skipped where not installed."""
 
 import contextlib
+import os
 import shutil
 import socket
 import subprocess
@@ -83,7 +84,8 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
     def start(kind: str, back_fill: Path) -> LocalServer:
         for program in ["prometheus", "promtool"] if kind == "prometheus" else ["victoria-metrics"]:
             if shutil.which(program) is None:
-                pytest.skip(f"{program} is not installed (Debian: apt-get install {kind})")
+                say = pytest.fail if os.environ.get("REQUIRE_SERVERS") else pytest.skip
+                say(f"{program} is not installed (Debian: apt-get install {kind})")
         started.append(LocalServer(kind, tmp_path_factory.mktemp("server") / kind, back_fill))
         return started[-1]
 

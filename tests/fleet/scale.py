@@ -1,11 +1,13 @@
 """How work and bytes grow with replicas and time, on pages and on a server: `python -m tests.fleet.scale 1000 60`.
 
 Simulates replicas (vLLM's families, one scrape a minute), back-fills a Prometheus on loopback, and prints what a fetch
-and a load of its result cost; with a third argument `pages`, also what the same scrapes cost as page files.
+and a load of its result cost. With `pages` behind the numbers also what the same scrapes cost as page files, with
+`report` a whole report from the server.
 """
 
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -108,7 +110,15 @@ def as_pages(folder: Path, replicas: int, pages: int) -> int:
     return total
 
 
-def main(replicas: int, minutes: int, with_pages: bool) -> None:
+def report(address: str, out: Path) -> None:
+    """Make the report of the address as a user does, and print its seconds and the most memory of any process."""
+    begun = time.monotonic()
+    made = subprocess.run([sys.executable, "-m", "analysis", "report", address, "--out", str(out)], capture_output=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10
+    print(f"report: status {made.returncode}, {time.monotonic() - begun:.1f} s, {peak} MiB at most", flush=True)
+
+
+def main(replicas: int, minutes: int, what: list[str]) -> None:
     """Measure one size and print it as a row of a table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -123,6 +133,8 @@ def main(replicas: int, minutes: int, with_pages: bool) -> None:
             fetched = time.monotonic()
             load(folder / "study", folder / "study.duckdb")
             loaded = time.monotonic()
+            if "report" in what:
+                report(address, folder / "report")
             peak = int(Path(f"/proc/{server.process.pid}/status").read_text().split("VmHWM:")[1].split()[0]) >> 10
         finally:
             server.stop()
@@ -131,7 +143,7 @@ def main(replicas: int, minutes: int, with_pages: bool) -> None:
         ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
         print(f"| server | {replicas:,} | {minutes} | {samples:,} | {received / 1e6:.1f} | {fetched - begun:.1f} | "
               f"{loaded - fetched:.1f} | {ours} | {peak} |", flush=True)  # fmt: skip
-        if with_pages:
+        if "pages" in what:
             size = as_pages(folder / "pages", replicas, minutes + 1)
             begun = time.monotonic()
             load(folder / "pages", folder / "pages.duckdb")
@@ -142,4 +154,4 @@ def main(replicas: int, minutes: int, with_pages: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), "pages" in sys.argv[3:])
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
