@@ -61,8 +61,9 @@ def test_the_sentence_says_what_stands_out(study: Study) -> None:
     it = fleet.fleet(study.connection)
     said = fleet.sentence(it, fleet.figures(it))
     assert said.startswith("12 replicas ran at one time; prefill is ")
-    assert "unlike the others are 1 in prefill share of request-seconds" in said
+    assert "; 1 is unlike the others in prefill share of request-seconds" in said
     assert said.endswith("they run 2 different settings.")
+    assert fleet.next_step(it).endswith("metrics/gpu03 differs.")
 
 
 def test_pools_come_from_the_info_metric(study: Study) -> None:

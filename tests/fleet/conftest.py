@@ -28,7 +28,7 @@ class LocalServer:
         listen = self.base.removeprefix("http://")
         if kind == "prometheus":
             create = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(back_fill), str(folder / "data")]
-            subprocess.run(create, check=True, capture_output=True, timeout=120)
+            subprocess.run(create, check=True, capture_output=True, timeout=1200)
             (folder / "empty.yml").touch()
             command = ["prometheus", f"--config.file={folder}/empty.yml", f"--storage.tsdb.path={folder}/data",
                        "--storage.tsdb.retention.time=100y", f"--web.listen-address={listen}",

@@ -187,9 +187,9 @@ def sentence(it: Fleet, found: list[Estimate]) -> str:
     if share.value is not None:
         said.append(f"prefill is {show(share)} of their prefill and decode request-seconds")
     tested = [m for m in MEASURES if by_id["fleet.unlike", m.column].value is not None]
-    out = [f"{it.unlike[m.column].is_unlike.sum()} in {m.words}" for m in tested if it.unlike[m.column].is_unlike.any()]
+    out = [(n, m.words) for m in tested if (n := int(it.unlike[m.column].is_unlike.sum()))]
     if out:
-        said.append(f"unlike the others are {', '.join(out)}")
+        said.append(", ".join(f"{n:,} {'is' if n == 1 else 'are'} unlike the others in {words}" for n, words in out))
     elif tested:
         said.append("none is unlike the others")
     else:
@@ -199,14 +199,31 @@ def sentence(it: Fleet, found: list[Estimate]) -> str:
     return "; ".join(said) + "."
 
 
+def next_step(it: Fleet) -> str:
+    """What to do about what stands out; empty where nothing does."""
+    kinds = grouped_settings(it)
+    if kinds.height > 1:
+        return f"Bring the replicas to one setting, or compare them by setting: {kinds['which'][-1]} differs."
+    apart = [name for name, words in listed(it).select("replica", "unlike").iter_rows() if words]
+    return f"Look at what {apart[0]} was sent before looking for a fault in it." if apart else ""
+
+
+def caption(it: Fleet) -> str:
+    """What the table of replicas holds."""
+    shown = f"{SHOWN} of {it.size:,} replicas" if it.size > SHOWN else f"All {it.size:,} replicas"
+    return f"{shown}; unlike: beyond where one like the others would lie, 5 % over all replicas"
+
+
 def describe(it: Fleet, points: pl.DataFrame) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of shares by replica."""
     expected = it.unlike["prefill_share"].expected
     apart = int(it.unlike["prefill_share"].is_unlike.sum())
-    title = (
-        f"{apart} of {points.height:,} replicas have a prefill share unlike the others'" if expected.low is not None
-        else "No range for a replica's prefill share" if points.height else "No replica has a prefill share"
-    )  # fmt: skip
+    title = "No replica has a prefill share"
+    if points.height:
+        title = "No range for a replica's prefill share"
+    if expected.low is not None:
+        verb = "has" if apart == 1 else "have"
+        title = f"{apart:,} of {points.height:,} replicas {verb} a prefill share unlike the others'"
     band = (
         "band: where a replica like the others would lie (5 % over all)"
         if expected.low is not None
