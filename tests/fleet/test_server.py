@@ -125,6 +125,9 @@ def test_partial_answers_and_warnings_are_kept_and_counted(answering: Any) -> No
         ((404, {}, b"<html> 404 </html>"), "HTTP 404"),
         ((200, {}, b"<html>hello</html>"), "no JSON"),
         ((200, {}, b'{"status": "error", "error": "bad"}'), "without success: bad"),
+        ((200, {}, b'{"status": "success", "data": {"result": [{"metric": 5, "value": [1, "x"]}]}}'), "not the shape"),
+        ((200, {}, b'{"status": "success", "data": [1]}'), "not the shape"),
+        ((200, {}, b"[" * 100_000), "no JSON"),
     ],
 )
 def test_what_is_no_answer_is_one_sentence(reply: Any, sentence: str, answering: Any) -> None:

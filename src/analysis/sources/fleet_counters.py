@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.sources import fleet_queries as ask
-from analysis.sources.prometheus_server import Series, Server
+from analysis.sources.prometheus_server import Series, Server, ServerError
 
 Key = tuple[tuple[str, str], ...]
 """Labels in order."""
@@ -56,7 +56,9 @@ class Grid:
             for labels, points in self.over(query, first, last):
                 row = found.setdefault(key_of(labels), np.full(self.windows + 1, np.nan))
                 for at, value in points:
-                    row[self.index(at)] = value
+                    if not 0 <= (index := self.index(at)) <= self.windows:
+                        raise ServerError(f"{self.server.base}: the answer has a time that was not asked for")
+                    row[index] = value
         return found
 
     def find_movements(self, counters: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 from urllib import error, parse, request
 
@@ -195,12 +196,18 @@ def _netrc_entry(host: str) -> tuple[str, str] | None:
 
 
 def _series(data: Any) -> list[Series]:
-    """The series of a vector or a matrix; points that are no finite number are left out."""
+    """The series of a vector or a matrix; points that are no finite number are left out. Raises ServerError."""
     found: list[Series] = []
-    for result in data.get("result", []) if isinstance(data, dict) else []:
-        pairs = result.get("values", [result["value"]] if "value" in result else [])
-        points = [(float(at), float(value)) for at, value in pairs]
-        finite = [point for point in points if point[1] - point[1] == 0]
-        if finite:
-            found.append((result.get("metric", {}), finite))
+    try:
+        for result in data["result"]:
+            pairs = result.get("values", [result["value"]] if "value" in result else [])
+            points = [(float(at), float(value)) for at, value in pairs]
+            labels = {str(name): str(value) for name, value in result.get("metric", {}).items()}
+            finite = [point for point in points if isfinite(point[1])]
+            if finite:
+                found.append((labels, finite))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+        raise ServerError(
+            "the server's answer has not the shape of a query's; is this the address of the API?"
+        ) from None
     return found
