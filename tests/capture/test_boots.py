@@ -76,7 +76,7 @@ def test_a_boot_that_hangs_is_stopped_in_time(tmp_path: Path) -> None:
     begun = time.monotonic()
     (boot,) = _boots(_engine(tmp_path, "say('loading'); time.sleep(600)"), tmp_path / "s", timeout_s=1)
     assert boot.note == "stopped: not ready within 1 s"
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
 
 
 def test_children_that_ignore_the_signal_and_leave_the_group_end_too(tmp_path: Path) -> None:
