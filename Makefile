@@ -6,22 +6,38 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT URL EVERY FOR CMD REPEAT NAME ARM TIMEOUT AFTER
+export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE EVERY FOR CMD REPEAT NAME ARM TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts capture capture-boot export lab test coverage fuzz lint lock clean
+.PHONY: help setup report single check-report compare facts risk trace capture capture-boot export lab test coverage fuzz lint lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo "  studies:       $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@echo "  studies:           $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
 
 report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path)
-	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"}
+	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"} $(if $(filter no,$(REDACT)),--no-redact)
+
+single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm-cpu/
+	@$(PY) -m analysis single "$${DATA:-}" $${OUT:+--out "$$OUT"}
+
+check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
+	@$(PY) -m analysis check-report "$${DATA:-}"
+
+compare: $(READY)  ## compare two studies, or two arms: make compare A=before/ B=after/ (or A='vllm-cpu#A' B='vllm-cpu#D')
+	@$(PY) -m analysis compare "$${A:-}" "$${B:-}" $${OUT:+--out "$$OUT"}
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
+
+risk: $(READY)  ## say whether a boot would start: make risk DATA=vllm-cpu/ BATCH_TOKENS=12288 [MAX_MODEL_LEN=8192]
+	@$(PY) -m analysis risk "$${DATA:-}" --batch-tokens "$${BATCH_TOKENS:-}" $${MAX_MODEL_LEN:+--max-model-len "$$MAX_MODEL_LEN"}
+
+trace: $(READY)  ## load an engine and time its tokens: make trace URL=http://127.0.0.1:8000 CHAT=short.txt BATCH=long.txt
+	@$(PY) -m analysis trace "$${URL:-}" "$${CHAT:-}" "$${BATCH:-}" $${OUT:+--out "$$OUT"} $${MODEL:+--model "$$MODEL"} \
+	    $(if $(SECONDS),--seconds $(SECONDS)) $${REQUESTS:+--requests "$$REQUESTS"} $${REMOTE:+--allow-remote}
 
 capture: $(READY)  ## scrape servers: make capture URL=http://127.0.0.1:8000 DATA=my-cluster/ EVERY=15s FOR=1h
 	@$(PY) -m analysis capture "$${DATA:-}" "$${URL:-}" $${EVERY:+--every "$$EVERY"} $${FOR:+--for "$$FOR"}

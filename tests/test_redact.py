@@ -31,6 +31,13 @@ GONE = [
     ("from 192.168.0.17:4711", "from [ip a5c3]:4711", {"ip address": 1}),
     ("tcp://[fe80::1ff:fe23:4567:890a]:1", "tcp://[[ip 3ac8]]:1", {"ip address": 1}),
     ("2001:db8:0:1:1:1:1:1 up", "[ip 3c2f] up", {"ip address": 1}),
+    (
+        r'x{note="\"auth_token\": \"a-b c\", \'token\': \'x1y2\'"}',
+        r'x{note="\"auth_token\": [secret], \'token\': [secret]"}',
+        {"secret": 2},
+    ),
+    (r"password=\'a b\' z", "password=[secret] z", {"secret": 1}),
+    (r'"C:\\Users\\ada\\x"', r'"[user fdee]\\x"', {"path": 1}),
     ("mac 00:1a:2b:3c:4d:5e", "mac [mac 6450]", {"hardware address": 1}),
     ("http://gpu-17:8000/metrics", "http://[host efce]:8000/metrics", {"host": 1}),
     ("on node-3.cluster.local,", "on [host 6d0b],", {"host": 1}),

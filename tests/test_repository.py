@@ -95,7 +95,7 @@ def test_every_view_starts_with_its_grain(file: Path) -> None:
 
 
 def test_there_are_notebooks() -> None:
-    assert {"10-inventory", "20-where-time-goes", "40-token-pool"} <= {n.stem for n in NOTEBOOKS}
+    assert {"10-inventory", "20-where-time-goes", "30-kv-budget", "40-token-pool"} <= {n.stem for n in NOTEBOOKS}
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda p: p.stem)

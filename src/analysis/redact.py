@@ -7,6 +7,7 @@ Figures stay: versions, token counts, times, settings such as max_tokens.
 
 import hashlib
 import ipaddress
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -15,10 +16,14 @@ from typing import Any
 
 Replace = Callable[[re.Match[str]], str]
 
+SWITCH, OFF = "ANALYSIS_REDACT", "off"
+"""The variable that turns redaction off, for notebooks' kernels too; only --no-redact sets it."""
 # Values that say nothing: a setting that is off, an address that every machine has, a site that everyone knows.
 _EMPTY = {"none", "null", "true", "false", "auto", "", "''", '""', "[]", "{}", "***", "...", "<redacted>"}
 _COMMON_HOSTS = {"localhost", "0.0.0.0", "127.0.0.1", "::1", "::", "huggingface.co", "github.com", "docs.vllm.ai"}
-_VALUE = r"""(\[[^\]\n]*\]|"[^"\n]*"|'[^'\n]*'|[^\s"',;}\])&\[]+)"""
+_QUOTE = r"""(?:\\*["'])?"""
+"""A quote, also one that stands inside a quoted text: a label's value, a JSON string."""
+_VALUE = r"""(\[[^\]\n]*\]|\\+"[^"\n\\]*\\+"|\\+'[^'\n\\]*\\+'|"[^"\n]*"|'[^'\n]*'|[^\s"',;}\])&\[]+)"""
 _SECRET_KEY = (
     r"[\w.-]*(?:api[_-]?keys?|secret(?:[_-]?(?:access)?[_-]?key)?|passw(?:or)?d|passphrase|private[_-]?key|credentials?|cookie"
     r"|(?:hf|hub|face|auth|access|api|refresh|session|bearer|github|gitlab|wandb|user|aws|security)[_-]?token)"
@@ -53,13 +58,21 @@ class Redacted:
     kinds: Mapping[str, int] = field(default_factory=dict)
 
 
+def is_off() -> bool:
+    """Whether the author asked for texts as they are (`--no-redact`); then every page says so."""
+    return os.environ.get(SWITCH) == OFF
+
+
 def redact(text: str) -> Redacted:
     """Take out secrets, e-mail and network addresses, host names, user and absolute paths, and long identifiers.
 
     What is taken out leaves its kind in brackets, such as [secret]; a path keeps its last part. What may be a name (an
     address, host, user, path, identifier) leaves a pseudonym with it, as in [ip 3f2a]: the same for the same value,
-    everywhere and always. It tells two apart; it does not hide a value that somebody can guess. Idempotent.
+    everywhere and always. It tells two apart; it does not hide a value that somebody can guess. Idempotent. Where
+    redaction is off the text stays as it is.
     """
+    if is_off():
+        return Redacted(text)
     kinds: Counter[str] = Counter()
     for _ in range(_ROUNDS):
         before, text = text, _pass(text, kinds)
@@ -163,13 +176,13 @@ def _rule(kind: str, pattern: str, replace: Replace) -> tuple[str, re.Pattern[st
 _RULES = [
     _rule("secret", _PRIVATE_KEY, _constant("[secret]")),
     _rule("secret", r"(\b[a-z][a-z0-9+.-]{0,20}://)[^\s/@\"'<>]{1,200}@", _after_key("[userinfo]@")),
-    _rule("secret", r"""(\bauthorization["']?\s*[:=]\s*["']?)((?:bearer|basic|token|digest)\s+[^\s"',}]+|[^\s"',}]+)""",
-          _keep_key("[secret]")),
+    _rule("secret", r"""(\bauthorization\\*["']?\s*[:=]\s*\\*["']?)"""
+          r"""((?:bearer|basic|token|digest)\s+[^\s"',}]+|[^\s"',}]+)""", _keep_key("[secret]")),
     _rule("secret", r"""(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{16,})""", _keep_key("[secret]")),
     _rule("token", rf"(?<![A-Za-z0-9])(?:{_TOKENS})", _constant("[token]")),
     _rule("secret", rf"({_FLAG})(?!-){_VALUE}", _keep_key("[secret]")),
-    _rule("secret", rf"""((?<![\w.-]){_SECRET_KEY}["']?\s{{0,4}}[:=]\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
-    _rule("secret", rf"""((?<![\w.-])(?:token=|["']token["']\s?:\s?)){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-]){_SECRET_KEY}{_QUOTE}\s{{0,4}}[:=]\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-])(?:token=|\\*["']token\\*["']\s?:\s?)){_VALUE}""", _keep_key("[secret]")),
     _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _pseudonym("e-mail")),
     _rule("ip address", r"(?<![\w.])(?<!==)(?<!version )(?<!version=)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", _address),
     _rule("ip address", r"(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", _address),
@@ -179,7 +192,7 @@ _RULES = [
     _rule("host", r"""((?<![\w.-])(?:host(?:name)?|node(?:_?name)?|pod(?:_?name)?|(?:exported_)?instance|master_addr)"""
           r"""["']?\s?[=:]\s?)("[^"\n]*"|'[^'\n]*'|[^\s"',;}\])&]+)""", _host_value),
     _rule("path", rf"(?<![\w/.~\]-])(?:/(?:home|users)/({_PATH_PART}+)|/root)(?=[/\s\"',:;()<>|]|\Z)", _user),
-    _rule("path", rf"(?<![\w])[a-z]:\\users\\({_PATH_PART}+)", _user),
+    _rule("path", rf"(?<![\w])[a-z]:\\{{1,4}}users\\{{1,4}}({_PATH_PART}+)", _user),
     _rule("path", rf"(?<![\w/.~\]-])/{_ROOTS}(?:/{_PATH_PART}+)*/({_PATH_PART}+)", _path),
     _rule("identifier", r"(?<![a-z0-9])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![a-z0-9])", _pseudonym("id")),
     _rule("identifier", r"(?<![a-z0-9])(?:0x)?(?=[0-9]{0,200}[a-f])[0-9a-f]{32,}(?![a-z0-9])", _pseudonym("id")),

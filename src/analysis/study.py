@@ -63,9 +63,12 @@ class Study:
         """A quantile of a request measure over a run, by the method that the data allow; `picked` says which."""
         return ask.quantile(self.connection, measure, q, run)
 
-    def compare(self, a: str, b: str, measure: str) -> Estimate:
-        """Arm a over arm b with a verdict against the declared margin, boots as units; `picked` says which test."""
-        return ask.compare(self.connection, a, b, measure)
+    def compare(self, a: str, b: str, measure: str, kind: str | None = None) -> Estimate:
+        """Arm b over arm a with a verdict against the declared margin, boots as units; `picked` says which test.
+
+        `kind` is the class of requests, for measures that are by class (findings/arms.MEASURES lists all).
+        """
+        return ask.compare(self.connection, a, b, measure, kind)
 
     def record(self, *estimates: Estimate) -> None:
         """Put figures into results.json; each needs the id that docs/results.md gives it. One figure is kept once."""

@@ -28,6 +28,15 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["boot-1", "boot-2"], "group": ["served", "refused"], "value": [3.2, 1.1],
         "low": [3.195, None], "high": [3.205, None], "needed": [2.0, None],
     }),
+    "forest": pl.DataFrame({
+        "measure": ["throughput", "throughput", "TTFT p50", "pool", "pool"], "class": [None, None, "chat", None, None],
+        "arm": ["B", "C", "B", "B", "C"], "value": [1.2, 0.9, 1.0, None, 400.0],
+        "low": [1.1, 0.001, None, None, None], "high": [1.3, float("inf"), None, None, None],
+    }),
+    "startup_timeline": pl.DataFrame({
+        "label": ["A · a1", "A · a1", "B · b1"], "phase": ["weights", "server", "server"], "stage": [2, 5, 5],
+        "start_s": [0.0, 30.0, 0.0], "end_s": [30.0, 67.0, 50.0],
+    }),
     "outcome_count": pl.DataFrame({"arm": ["a", "a", "b"], "outcome": ["served", "crashed", "served"], "n": [3, 0, 1]}),
     "files_read": pl.DataFrame({"kind": ["metrics", "other"], "status": ["read", "unrecognised"], "n": [41, 1]}),
     "accountings_by_run": pl.DataFrame({
@@ -38,9 +47,35 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["a"] * 4, "state": ["idle", "prefill only", "decode only", "both"], "value": [5.0, 11.0, 46.0, 38.0],
         "low": [20.0] * 4, "high": [79.0] * 4,
     }),
+    "memory_curve": pl.DataFrame({
+        "group": ["length 8,192"] * 5, "kind": ["boot", "boot", "prediction", "need", "need"],
+        "outcome": ["served", "refused", "", "", ""], "x": [2048.0, 8192.0, 4096.0, 2048.0, 8192.0],
+        "value": [4.0, 2.0, 3.0, 1.0, 2.5], "low": [None, None, 2.0, None, None],
+        "high": [None, None, 4.0, None, None], "extrapolated": [False, False, False, False, True],
+    }),
+    "memory_parts": pl.DataFrame({
+        "label": ["a", "a", "b"], "arm": ["x"] * 3, "part": ["weights", "KV cache", "KV cache"],
+        "value": [1.0, 4.0, 3.0],
+    }),
+    "refusal_curve": pl.DataFrame({
+        "group": ["length 8,192"] * 3, "route": ["boots seen", "requests that fit", "requests that fit"],
+        "x": [2048.0, 2048.0, 8192.0], "value": [0.0, 4.0, 100.0], "extrapolated": [False, False, True],
+    }),
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3
+    }),
+    "stall_ticks": pl.DataFrame({
+        "run": ["a"] * 4, "row": ["long prompt", "", "stream 1", "stream 1"],
+        "kind": ["turn", "stall", "token", "token"],
+        "start_s": [0.0, 0.1, -0.2, 2.0], "end_s": [2.0, 1.9, -0.2, 2.0],
+    }),
+    "block_by_prompt": pl.DataFrame({
+        "run": ["a", "a", "b"], "prompt_tokens": [4000.0, 5000.0, 4000.0], "block_tokens": [4000.0, 5000.0, None],
+    }),
+    "step_strip": pl.DataFrame({
+        "run": ["a", "a", "b"], "kind": ["decode only", "prompt and decode", "prompt only"],
+        "prompt_tokens": [0, 512, None], "start_s": [0.0, 0.1, 0.0], "end_s": [0.1, 0.7, 1.0],
     }),
 }  # fmt: skip
 
@@ -178,3 +213,32 @@ def test_the_rule_of_wall_states_is_around_the_end_of_those_with_a_prefill() -> 
     spans = [part.split('"')[0] for part in svg.split('aria-label="')[1:] if "start:" in part or "state:" in part]
     assert any("state: prefill only" in span and "start: 0" in span for span in spans)
     assert any("state: idle" in span and "start: 95" in span for span in spans)
+
+
+def _data(spec: dict) -> list[dict]:
+    return max(spec["datasets"].values(), key=len)
+
+
+def test_ratios_share_one_axis_that_is_cut_and_never_moves_a_point() -> None:
+    spec = charts.forest(FRAMES["forest"], farthest=4.0, **TEXTS).to_dict()
+    drawn = {(row["measure"], row["arm"]): row for row in _data(spec)}
+    assert set(drawn) == {("throughput", "B"), ("throughput", "C"), ("TTFT p50", "B")}  # no value; beyond the axis
+    assert (drawn["throughput", "C"]["low"], drawn["throughput", "C"]["value"]) == (0.25, 0.9)
+    scales = {json.dumps(layer["encoding"]["x"].get("scale"), sort_keys=True) for layer in spec["layer"]}
+    assert scales == {json.dumps({"domain": [0.25, 4.0], "nice": False, "type": "log"}, sort_keys=True)}
+    band = next(iter(d for d in spec["datasets"].values() if "one" in d[0]))[0]
+    assert (band["low"], band["high"]) == (1 / 1.05, 1.05)
+
+
+def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tick() -> None:
+    ticks = FRAMES["stall_ticks"]
+    two = pl.concat([ticks, ticks.with_columns(pl.lit("b").alias("run"))])
+    spec = charts.stall_ticks(two, **TEXTS).to_dict()
+    keys = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert keys == ["a\nlong prompt", "a\nstream 1", "b\n", "b\nlong prompt", "b\nstream 1"]
+    assert spec["layer"][0]["encoding"]["y2"] == {"bandPosition": 1, "field": "key_end"}
+    rows = [row for data in spec["datasets"].values() for row in data if row["kind"] == "stall"]
+    assert [(row["key"], row["key_end"]) for row in rows] == [
+        ("a\nlong prompt", "a\nstream 1"),
+        ("b\nlong prompt", "b\nstream 1"),
+    ]

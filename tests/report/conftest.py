@@ -22,13 +22,14 @@ def _making() -> ModuleType:
 
 making = _making()
 HOSTILE = "<script>alert(1)</script>\"'&</svg></style><img src=x onerror=alert(2)>"
+NODE = "node-7.corp.internal"
 QUOTE = "url=http://gpu-17.corp.internal:8000 user=a@example.com "
 FIRST = r"""
 value = Estimate(
     0.08, "1", "estimate", "block bootstrap", low=0.07, high=0.09, confidence=0.95, n=41, n_of="scrape intervals",
     assumption="intervals are exchangeable", warnings=("one page was torn: " + HOSTILE,),
     evidence=(Evidence("metrics/a.prom", line=7, quote=QUOTE + HOSTILE),),
-).named("time.prefill_share.request_seconds", "prefill share", boot="node-7.corp.internal",
+).named("time.prefill_share.request_seconds", "prefill share", boot=NODE,
         arm=HOSTILE)
 gap = not_computable("1", "no iteration log").named("time.prefill_share.step_time", "step share")
 say = f"Prefill takes {value.value:.0%}. {HOSTILE}"
@@ -63,7 +64,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     from analysis.report.run import build
 
     root = tmp_path_factory.mktemp("made")
-    setup = making.SETUP + f"\nHOSTILE, QUOTE = {HOSTILE!r}, {QUOTE!r}\n"
+    setup = making.SETUP + f"\nHOSTILE, QUOTE, NODE = {HOSTILE!r}, {QUOTE!r}, {NODE!r}\n"
     first = making.notebook(
         root / "nb" / "10-first.ipynb", "# Where time goes\n\nDecode takes most of it.", FIRST, "## Shares", CHART,
         "## Along the run", TIME, 'import sys; print("to stderr", file=sys.stderr); print("<b>to stdout</b> " + QUOTE)',

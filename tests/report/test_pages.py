@@ -12,7 +12,7 @@ from analysis.report.errors import ReportError
 from analysis.report.offline import loads
 from analysis.report.pages import convert, fill, render
 
-PAGES = ["index.html", "10-first.html", "20-second.html"]
+PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
 
 
 class Tags(HTMLParser):
@@ -40,8 +40,13 @@ def test_a_page_loads_and_runs_nothing(report: Path, name: str) -> None:
     html = (report / name).read_text()
     assert loads(html) == []
     tags = Tags(html)
-    assert not {"script", "img", "iframe"} & set(tags.tags)
-    assert html.count("Content-Security-Policy") == 1 and "default-src 'none'" in html
+    assert not {"img", "iframe"} & set(tags.tags)
+    scripts = re.findall(r"<script[^>]*>", html)
+    ours = ['<script src="assets/search.js" defer>', '<script src="assets/figures.js" defer>']
+    assert [tag for tag in scripts if "src=" in tag] == ours
+    assert {tag for tag in scripts if "src=" not in tag} <= {'<script class="spec" type="application/json">'}
+    assert html.count("Content-Security-Policy") == 1
+    assert "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'" in html
 
 
 @pytest.mark.parametrize("name", PAGES)

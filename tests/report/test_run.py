@@ -38,12 +38,14 @@ def test_a_notebook_gets_its_parameters_and_the_same_input_gives_the_same_bytes(
     again = build("study", data / "x" / "..", tmp_path / "again", [book], Silent()).parent
     assert sorted(p.name for p in again.iterdir()) == [
         "20-second.html",
+        "assets",
         "index.html",
+        "numbers.html",
         "results.json",
         "seen.txt",
         "tables",
     ]
-    for file in ("tables/wide.csv", "seen.txt"):
+    for file in ("tables/wide.csv", "seen.txt", "assets/figures.js"):
         assert (again / file).read_bytes() == (report / file).read_bytes()
     assert (again / "seen.txt").read_text().startswith(f"{data} ")
     pages = [(folder / book.with_suffix(".html").name).read_text() for folder in (again, report)]

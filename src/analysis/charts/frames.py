@@ -27,6 +27,19 @@ def tidy(frame: Frame, *columns: str) -> pl.DataFrame:
     return rows.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
 
 
+def panelled(rows: pl.DataFrame, **words: str) -> pl.DataFrame:
+    """The rows for panels by `group` along `x`; without any, one empty panel: a chart without one has no size.
+
+    `words` are text columns of the row that stands for it, where marks are drawn by them.
+    """
+    if rows.height:
+        return rows
+    return pl.concat(
+        [rows, pl.DataFrame({"group": ["no data"], "x": [0.0], **{k: [v] for k, v in words.items()}})],
+        how="diagonal_relaxed",
+    )
+
+
 def natural(text: str) -> tuple[Any, ...]:
     """A sort key under which boot-9 comes before boot-10."""
     return tuple((int(p), "") if p.isdecimal() else (-1, p) for p in re.split(r"(\d+)", text))

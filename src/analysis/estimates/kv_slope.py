@@ -14,6 +14,9 @@ from analysis.estimates.inputs import CONFIDENCE, floats, problem
 ASSUMPTION = "boots are independent, scatter equally at each level, and lie on a straight line between the levels"
 
 
+ROUNDED_SCATTER = "the boots scatter less than the log rounds; its rounding was taken for their scatter"
+
+
 class _Line(NamedTuple):
     slope: float
     mean_x: float
@@ -23,17 +26,26 @@ class _Line(NamedTuple):
     n: int
     levels: int
 
-    def at(self, x: float) -> float:
-        return self.mean_y + self.slope * (x - self.mean_x)
 
-    def factor(self, x: float) -> float:
-        """sqrt(1 + x'(X'X)^-1 x): one more boot at x."""
-        return sqrt(1 + 1 / self.n + (x - self.mean_x) ** 2 / self.sxx)
+class Prediction(NamedTuple):
+    """One more boot: its mean, the scatter of boots with its degrees of freedom, and sqrt(1 + leverage)."""
+
+    mean: float
+    sd: float
+    df: int
+    factor: float
+    n: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def reach(self) -> float:
+        """Half the width of the 95 % prediction interval."""
+        return t_quantile(self.df) * self.sd * self.factor
 
 
-def _fit(level: ArrayLike, measure: ArrayLike) -> _Line | str:
+def _fit(level: ArrayLike, measure: ArrayLike, least_sd: float = 0.0) -> _Line | str:
     x, y = floats(level), floats(measure)
-    if (why := problem("boots", x, y)) is not None:
+    if (why := problem("boots", x, y, signed=True)) is not None:  # a boot may print that less than nothing is left
         return why
     levels = len(np.unique(x))
     if levels < 2:
@@ -44,15 +56,38 @@ def _fit(level: ArrayLike, measure: ArrayLike) -> _Line | str:
     sxx = float(centred @ centred)
     slope = float(centred @ y) / sxx
     residuals = y - y.mean() - slope * centred
-    s = sqrt(float(residuals @ residuals) / (len(x) - 2))
+    s = max(sqrt(float(residuals @ residuals) / (len(x) - 2)), least_sd)
     if s <= 1e-12 * float(np.abs(y).max(initial=0.0)):
         return "the boots lie exactly on the line: scatter is below the rounding of the log"
     return _Line(slope, float(x.mean()), float(y.mean()), sxx, s, len(x), levels)
 
 
-def _notes(line: _Line) -> tuple[str, ...]:
+def _notes(line: _Line, least_sd: float = 0.0) -> tuple[str, ...]:
     found = ("linear between the two levels by assumption, never tested",) if line.levels == 2 else ()
-    return (*found, "one degree of freedom") if line.n == 3 else found
+    found = (*found, "one degree of freedom") if line.n == 3 else found
+    return (*found, ROUNDED_SCATTER) if 0 < line.s <= least_sd else found
+
+
+def prediction(level: ArrayLike, measure: ArrayLike, at: float, least_sd: float = 0.0) -> Prediction | str:
+    """One more boot at level `at`, from boots at two levels or more, or at this one level; or why there is none.
+
+    `least_sd` stands in for a scatter that the log's rounding hides (half a unit of its last digit).
+    """
+    x, y = floats(level), floats(measure)
+    if len(x) and len(x) == len(y) and (x == at).all() and problem("boots", x, y, signed=True) is None:
+        if len(x) < 2:
+            return "one boot: scatter was not measured"
+        seen = float(y.std(ddof=1))
+        if (sd := max(seen, least_sd)) <= 0:
+            return "the boots are identical to the last digit: scatter is below the rounding of the log"
+        notes = (ROUNDED_SCATTER,) if seen <= least_sd else ()
+        return Prediction(float(y.mean()), sd, len(x) - 1, sqrt(1 + 1 / len(x)), len(x), notes)
+    line = _fit(level, measure, least_sd)
+    if isinstance(line, str):
+        return line
+    mean = line.mean_y + line.slope * (at - line.mean_x)
+    factor = sqrt(1 + 1 / line.n + (at - line.mean_x) ** 2 / line.sxx)
+    return Prediction(mean, line.s, line.n - 2, factor, line.n, _notes(line, least_sd))
 
 
 def slope(level: ArrayLike, measure: ArrayLike, unit: str) -> Estimate:
@@ -75,28 +110,28 @@ def _bare_slope(level: ArrayLike, measure: ArrayLike) -> float | None:
     return float(centred @ y / (centred @ centred))
 
 
-def predict(level: ArrayLike, measure: ArrayLike, at: float, unit: str) -> Estimate:
+def predict(level: ArrayLike, measure: ArrayLike, at: float, unit: str, least_sd: float = 0.0) -> Estimate:
     """The measure of one more boot at level `at`, with its 95 % prediction interval."""
-    line = _fit(level, measure)
-    if isinstance(line, str):
-        return no_interval(None, unit, "least squares, prediction of one boot", line, n_of="boots")
-    reach = t_quantile(line.n - 2) * line.s * line.factor(at)
+    got = prediction(level, measure, at, least_sd)
+    if isinstance(got, str):
+        return no_interval(None, unit, "least squares, prediction of one boot", got, n_of="boots")
     return Estimate(
-        line.at(at), unit, "estimate", "least squares, prediction of one boot", line.at(at) - reach,
-        line.at(at) + reach, CONFIDENCE, line.n, "boots", ASSUMPTION, warnings=_notes(line),
+        got.mean, unit, "estimate", "least squares, prediction of one boot", got.mean - got.reach,
+        got.mean + got.reach, CONFIDENCE, got.n, "boots", ASSUMPTION, warnings=got.notes,
     )  # fmt: skip
 
 
-def refusal_probability(level: ArrayLike, measure: ArrayLike, at: float, floor: float) -> Estimate:
+def refusal_probability(
+    level: ArrayLike, measure: ArrayLike, at: float, floor: float, least_sd: float = 0.0
+) -> Estimate:
     """The probability that a boot at level `at` has less than `floor` and is refused.
 
     `floor` is the need of one request at `at` itself: for sliding-window layers it grows with the batch tokens.
     """
-    line = _fit(level, measure)
-    if isinstance(line, str):
-        return no_interval(None, "1", "t prediction", line, n_of="boots")
-    got = refusal_probability_from(line.at(at), floor, line.s, line.n - 2, line.factor(at))
-    return got.with_warnings(*_notes(line))
+    got = prediction(level, measure, at, least_sd)
+    if isinstance(got, str):
+        return no_interval(None, "1", "t prediction", got, n_of="boots")
+    return refusal_probability_from(got.mean, floor, got.sd, got.df, got.factor).with_warnings(*got.notes)
 
 
 def refusal_probability_from(

@@ -9,6 +9,7 @@ from analysis.estimates.inputs import floats, problem
 
 ASSUMPTION = "a request of length L needs a + bL bytes under the configuration of this boot"
 _BROKEN = "the memory logged is not the memory that sized the pool, or the configurations differ"
+_IDENTITY = "available over pool, across boots"
 BLOCK_ROUNDING = 0.01
 """available x length / pool must agree between boots of one configuration to about a block."""
 
@@ -77,15 +78,21 @@ def pool_identity(available_bytes: ArrayLike, pool_tokens: ArrayLike) -> Estimat
     The value is the largest over the smallest, less one. Where it is broken, no bytes per token may be stated.
     """
     available, pool = floats(available_bytes), floats(pool_tokens)
-    why = problem("boots", available, pool, positive=True) or ("one boot" if len(pool) < 2 else None)
-    method = "available over pool, across boots"
-    if why is not None:
-        return no_interval(None, "1", method, why, n=len(pool), n_of="boots")
-    each = available / pool
-    off = float(each.max() / each.min() - 1)
-    broken = off > BLOCK_ROUNDING
+    if (why := problem("boots", available, pool, positive=True)) is not None:
+        return no_interval(None, "1", _IDENTITY, why, n=len(pool), n_of="boots")
+    return needs_agree(available / pool, 0 * pool)
+
+
+def needs_agree(need_bytes: ArrayLike, rounding_bytes: ArrayLike) -> Estimate:
+    """The same from the need of a longest request by each boot, and what the log's rounding can do to it."""
+    need, rounding = floats(need_bytes), floats(rounding_bytes)
+    why = problem("boots", need, positive=True) or problem("boots", need, rounding)
+    if (why := why or ("one boot" if len(need) < 2 else None)) is not None:
+        return no_interval(None, "1", _IDENTITY, why, n=len(need), n_of="boots")
+    apart = float((need - rounding).max() / (need + rounding).min() - 1)
+    broken = apart > BLOCK_ROUNDING
     return Estimate(
-        off, "1", "identity", method, n=len(pool), n_of="boots", assumption="one configuration",
-        warnings=(_BROKEN,) if broken else (),
+        float(need.max() / need.min() - 1), "1", "identity", _IDENTITY, n=len(need), n_of="boots",
+        assumption="one configuration", warnings=(_BROKEN,) if broken else (),
         verdict="broken" if broken else "holds",
     )  # fmt: skip

@@ -7,7 +7,7 @@ from math import floor, isfinite, log10
 from analysis.estimates.estimate import Estimate
 
 PLAIN_IDS = frozenset(
-    {"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count"}
+    {"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count", "turn.dose"}
     | {"fleet.replicas", "fleet.settings", "fleet.unlike"}
 )
 """Figures in unit 1 that are not shares and are therefore not shown as %."""

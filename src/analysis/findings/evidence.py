@@ -20,6 +20,19 @@ def of_run(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[E
     return {concept: _bounded(lines) for concept, lines in found.items()}
 
 
+def of_boots(
+    connection: duckdb.DuckDBPyConnection, boots: list[str], facts: tuple[str, ...]
+) -> tuple[Evidence, ...]:  # fmt: skip
+    """The log lines of these boots that state one of the facts (engines/*/boot_lines.toml)."""
+    query = """
+        select distinct file, line, quote from boot_facts
+        where boot in $boots and fact in $facts order by file, line limit $most
+    """
+    given = {"boots": boots, "facts": list(facts), "most": MOST}
+    lines = connection.sql(query, params=given).fetchall() if boots else []
+    return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)
+
+
 def _series(name: str, labels: str) -> str:
     """A series as a page writes it, so that a reader can search the page for it."""
     pairs = ",".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in json.loads(labels).items())

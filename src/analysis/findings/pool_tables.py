@@ -1,42 +1,72 @@
 """Sentences, tables and text alternatives of "what the token pool is": laid out, nothing computed anew."""
 
-from math import ceil
+from math import ceil, isfinite
 
 import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.token_pool import AGREEMENT, GIB, boots
+from analysis.findings.frames import rows
+from analysis.findings.pool_eras import token_figure
+from analysis.findings.token_pool import boots, by_population
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
+SETTLED = 4
+"""Boots of a setting at which the spread has a ceiling within a factor of five."""
 ROUNDING_GIB = 0.005
 """Logs print GiB with two decimals."""
 
 
 def headline(predictions: list[Estimate]) -> list[Estimate]:
-    """The figures that the answer rests on: the next boot's pool, of each arm that has an interval."""
-    return [
-        e for e in predictions
-        if e.id == "pool.next_boot" and e.qualifiers["measure"] == "tokens" and e.low is not None
-    ]  # fmt: skip
+    """The figures that the answer rests on: the next boot's pool where one has an interval, else its memory."""
+    known = [e for e in predictions if e.id == "pool.next_boot" and e.low is not None]
+    return [e for e in known if e.qualifiers["measure"] == "tokens"] or known
 
 
-def sentence(measured: list[Estimate], predictions: list[Estimate]) -> str:
-    """The answer: the pools there are, and how far the next boot of an arm may lie."""
+def sentence(measured: list[Estimate], predictions: list[Estimate], identity: list[Estimate]) -> str:
+    """The answer: the pools there are, how far the next boot may lie, and whether memory and pool tell one story."""
     pools = [e.value for e in measured if e.id == "pool.tokens" and e.value is not None]
     if not pools:
         return "What the token pool is cannot be said: no boot log prints one."
     seen = f"The {len(pools)} boots with a pool hold {_range(min(pools), max(pools))}"
     if len(pools) == 1:
         seen = f"The one boot with a pool holds {show_number(pools[0], 'tokens')}"
+    broken = [e for e in identity if e.verdict == "broken"]
+    doubt = ""
+    if broken:
+        worst = max(broken, key=lambda e: e.value or 0)
+        doubt = (
+            f" Memory and pool contradict each other in arm {worst.qualifiers['arm']}: what one longest request takes "
+            f"differs by {100 * (worst.value or 0):.0f} % between boots of one configuration."
+        )
     known = headline(predictions)
     if not known:
-        return f"{seen}; what the next boot gets cannot be said: no arm has two profiled boots that differ."
-    reaches = {e.qualifiers["arm"]: _reach(e.value or 0, e.low or 0, e.high or 0) for e in known}
+        return f"{seen}; what the next boot gets cannot be said: no two profiled boots of one setting differ.{doubt}"
+    reaches = {who(e): _reach(e.value or 0, e.low or 0, e.high or 0) for e in known}
     arm, reach = max(reaches.items(), key=lambda item: item[1])
-    return f"{seen}; where the next boot of an arm lies is known to ±{ceil(100 * reach)} % at the worst (arm {arm})."
+    what = "" if known[0].qualifiers["measure"] == "tokens" else "the memory of "
+    return (
+        f"{seen}; where {what}the next boot of a setting lies is known to ±{ceil(100 * reach)} % at the worst "
+        f"(arm {arm}).{doubt}"
+    )
+
+
+def next_step(predictions: list[Estimate]) -> str:
+    """What would narrow the widest interval, or give one."""
+    known = headline(predictions)
+    if not known:
+        return "boot one setting four times: two boots give a floor for the spread, four say what moves more"
+    few = min(known, key=lambda e: e.n or 0)
+    if (few.n or 0) < SETTLED:
+        return f"boot arm {who(few)} until it has {SETTLED} boots: with {few.n} the spread has hardly a ceiling"
+    return ""
+
+
+def who(e: Estimate) -> str:
+    """The arm of a figure, and its population where the arm has several."""
+    return ", ".join(filter(None, (e.qualifiers["arm"], e.qualifiers.get("population"))))
 
 
 def _reach(value: float, low: float, high: float) -> float:
@@ -48,19 +78,35 @@ def _range(least: float, most: float) -> str:
 
 
 def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate]) -> pl.DataFrame:
-    """One row a boot: arm, outcome, pool in tokens, and its arm's interval for the next boot."""
-    next_boot = {e.qualifiers["arm"]: e for e in headline(predictions)}
+    """One row a boot: population, outcome, pool in tokens, and its population's interval for the next boot."""
+    next_boot = {who(e): e for e in headline(predictions) if e.qualifiers["measure"] == "tokens"}
+    rows = []
+    for arm, population, boot in by_population(connection):
+        group = ", ".join(filter(None, (arm, population)))
+        e = next_boot.get(group)
+        rows.append({
+            "boot": boot["boot"], "arm": group, "outcome": boot["outcome"], "tokens": boot["token_pool_total_tokens"],
+            "low": e.low if e else None, "high": e.high if e else None,
+        })  # fmt: skip
     return pl.DataFrame(
-        [
-            {
-                "boot": boot["boot"], "arm": boot["arm"], "outcome": boot["outcome"],
-                "tokens": boot["token_pool_total_tokens"],
-                "low": e.low if (e := next_boot.get(boot["arm"])) else None, "high": e.high if e else None,
-            }
-            for boot in boots(connection).iter_rows(named=True)
-        ],
+        rows,
         schema=dict.fromkeys(("boot", "arm", "outcome"), pl.String)
         | dict.fromkeys(("tokens", "low", "high"), pl.Float64),
+    )
+
+
+def measures_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """One row a boot: memory, pool and requests side by side, what one request needs, and what the token figure is."""
+    table = rows(connection, "select * from pool_measures order by ordinal_in_study")
+    figure = [
+        None
+        if boot["tokens"] is None
+        else token_figure(boot["engine"], boot["engine_version"], boot["pool_consistent"])
+        for boot in table.iter_rows(named=True)
+    ]
+    return table.select(
+        "boot", "arm", "outcome", "length", "batch tokens", "memory (GiB)", "tokens", "requests at that length",
+        "need of one (MiB)", "budget", pl.Series("the token figure is", figure, pl.String),
     )  # fmt: skip
 
 
@@ -112,24 +158,58 @@ def describe_memory(memory: pl.DataFrame) -> dict[str, str]:
 
 
 def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
-    """One row an arm and measure: boots, spread and the next boot with their intervals, or the reason for none."""
-    rows: dict[tuple[str, str], dict[str, str | int | None]] = {}
+    """One row a population and measure: boots, spread and the next boot with their intervals, or why none."""
+    found: dict[tuple[str, ...], dict[str, str | int | None]] = {}
     for e in predictions:
-        place = (e.qualifiers["arm"], e.qualifiers["measure"])
-        row = rows.setdefault(place, {"arm": place[0], "measure": MEASURES.get(place[1], place[1]), "boots": e.n})
-        if e.value is None:
+        measure = e.qualifiers["measure"]
+        row = found.setdefault(
+            (who(e), measure),
+            {"arm": e.qualifiers["arm"], "population": e.qualifiers.get("population"),
+             "measure": MEASURES.get(measure, measure), "boots": e.n},
+        )  # fmt: skip
+        if e.value is None or (e.id == "pool.next_boot" and e.low is None and e.reason):
             row["why none"] = e.reason
-        else:
+        if e.value is not None:
             row["spread" if e.id == "pool.spread" else "next boot"] = show(e)
-    texts = dict.fromkeys(("spread", "next boot", "why none"), pl.String)
-    columns = {"arm": pl.String, "measure": pl.String, "boots": pl.Int64, **texts}
-    return pl.DataFrame(list(rows.values()), schema=columns).sort("arm", maintain_order=True)
-
-
-def identity_table(identity: pl.DataFrame) -> pl.DataFrame:
-    """One row an arm: what one longest request takes by its boots, least and most, and by how much they disagree."""
-    gib = {f"{end} (GiB)": pl.col(f"{end}_bytes") / GIB for end in ("least", "most")}
-    return identity.select(
-        "arm", "boots", **gib, **{"disagreement (%)": 100 * pl.col("disagreement")},
-        **{"one story": pl.when(pl.col("boots") < 2).then(None).otherwise(pl.col("disagreement") <= AGREEMENT)},
+        if e.id == "pool.spread" and e.low and e.high and isfinite(e.high):
+            row["spread known within a factor of"] = f"{e.high / e.low:.2g}"
+        if e.n is not None and e.n > 1 and e.low is not None:
+            row["chance that the next lies in the range seen"] = show_number((e.n - 1) / (e.n + 1), "1", digits=2)
+    texts = (
+        "population", "measure", "spread", "next boot", "spread known within a factor of",
+        "chance that the next lies in the range seen", "why none",
     )  # fmt: skip
+    columns = {"arm": pl.String, "boots": pl.Int64} | dict.fromkeys(texts, pl.String)
+    order = ["arm", "population", "measure", "boots", *texts[2:]]
+    return pl.DataFrame(list(found.values()), schema={c: columns[c] for c in order}).sort("arm", maintain_order=True)
+
+
+def pairs_table(estimates: list[Estimate]) -> pl.DataFrame:
+    """One row a figure that compares: by how much a warm compile cache differs, or memory spreads more than tokens."""
+    made = [
+        {
+            "arm": who(e), "measure": MEASURES.get(e.qualifiers.get("measure", ""), "memory over pool"), "boots": e.n,
+            "factor": None if e.value is None else show(e), "why none": e.reason if e.low is None else None,
+            "read with it": "; ".join(e.warnings) or None,
+        }
+        for e in estimates
+    ]  # fmt: skip
+    names = ("arm", "measure", "boots", "factor", "why none", "read with it")
+    return pl.DataFrame(made, schema={n: pl.Int64 if n == "boots" else pl.String for n in names})
+
+
+def identity_table(identity: list[Estimate]) -> pl.DataFrame:
+    """One row an arm, length and batch size: by how much its boots disagree on what one longest request takes."""
+    made = [
+        {
+            "arm": e.qualifiers["arm"], "length": e.qualifiers.get("max_model_len"),
+            "batch tokens": e.qualifiers.get("batch_tokens"), "boots": e.n,
+            "disagreement (%)": None if e.value is None else round(100 * e.value, 2),
+            "one story": None if e.verdict is None else e.verdict == "holds",
+        }
+        for e in identity
+    ]  # fmt: skip
+    texts = dict.fromkeys(("arm", "length", "batch tokens"), pl.String)
+    return pl.DataFrame(
+        made, schema=texts | {"boots": pl.Int64, "disagreement (%)": pl.Float64, "one story": pl.Boolean}
+    )

@@ -35,7 +35,7 @@ def answer(sentence: str, *estimates: Estimate) -> Answer:
 
     Everything is escaped, and what is quoted from a file is redacted.
     """
-    numbers = "".join(_number(e) for e in estimates)
+    numbers = "".join(number_block(e) for e in estimates)
     warnings = "".join(f"<li>{_text(_said(caution))}</li>" for caution in cautions(estimates))
     listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
     return Answer(f'<section class="answer"><p class="takeaway">{_text(sentence)}</p>{numbers}{listed}</section>')
@@ -47,7 +47,8 @@ def anchor(estimate: Estimate) -> str:
     return slug("n", estimate.id, *qualifiers)
 
 
-def _number(estimate: Estimate) -> str:
+def number_block(estimate: Estimate) -> str:
+    """A number in words with its interval, under its anchor, and on demand how it was obtained; all escaped."""
     name, value = _text(label(estimate)), _text(show(estimate))
     how = f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate.evidence)}</details>"
     line = f'<p><span class="name">{name}</span> <strong class="value">{value}</strong></p>'

@@ -1,4 +1,4 @@
-"""Figures: inline SVG at two widths in the page, with SVG, PNG and CSV files beside it."""
+"""Figures: inline SVG at two widths in the page, what a script needs to draw them again, and SVG, PNG and CSV files."""
 
 import copy
 import re
@@ -14,10 +14,10 @@ import vl_convert
 from analysis.charts.frames import Frame
 from analysis.charts.theme import NARROW, WIDE
 from analysis.redact import redact, redacted
+from analysis.report.interactive import VEGA_LITE, as_json, interactive
 from analysis.report.names import checked_name
 from analysis.report.table import grid, write_csv
 
-VEGA_LITE = "6.4"
 ONE_WIDTH = (
     "<style>.chart.narrow{display:none}@media screen and (max-width:45rem)"
     "{.chart.wide{display:none}.chart.narrow{display:block}}</style>"
@@ -57,7 +57,8 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     html = (
-        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{_inline(spec, name)}{legend}'
+        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{_inline(spec, name)}'
+        f'<script type="application/json" class="spec">{as_json(interactive(spec))}</script>{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)

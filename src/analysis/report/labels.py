@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.estimates.estimate import Estimate
+from analysis.findings.arms import MEASURES
 
 LABELS = {
     "time.prefill_share.request_seconds": "prefill share of prefill and decode time",
@@ -32,7 +33,13 @@ LABELS = {
     "pool.requests_at_max_length": "longest requests that fit at once",
     "pool.spread": "spread over the boots",
     "pool.next_boot": "the next boot",
+    "pool.compile_step": "warm over cold compile cache",
+    "pool.spread_ratio": "spread of the memory over spread of the pool",
+    "pool.identity": "disagreement of boots on what a longest request takes",
     "kv.cost_per_batch_token": "cache memory lost for each further batch token",
+    "kv.requests_lost_per_batch_token": "longest requests lost for each further batch token",
+    "kv.memory_taken": "memory taken from the cache",
+    "kv.need_grown": "growth of what a longest request needs",
     "kv.request_fixed": "cache memory of a request, whatever its length",
     "kv.request_per_token": "cache memory for each token",
     "kv.refusal_probability": "probability that a boot is refused",
@@ -41,19 +48,25 @@ LABELS = {
     "mixed.inter_token": "time between tokens",
     "mixed.completion": "time to the last token",
     "mixed.valid_records_per_hour": "valid records",
+    "turn.stall_share": "longest stall, as share of the longest prompt's turn",
+    "turn.block_tokens": "prompt tokens in one block",
+    "turn.overtaking_share": "short prompts served before a long one that came first",
+    "turn.dose": "longest stall for each second of a turn",
     "fleet.replicas": "replicas",
     "fleet.prefill_share": "prefill share of the fleet",
     "fleet.settings": "different settings",
     "fleet.expected": "where a replica like the others lies",
     "fleet.unlike": "replicas unlike the others",
-    "turn.stall_share": "share of a turn in which others stood still",
-    "turn.block_tokens": "prompt tokens prefilled in one piece",
 }  # docs/results.md has each id with its unit and meaning
 
 
 _BARE = {"measure", "outcome"}
 """Qualifiers whose value says by itself what it is."""
-_VALUES = {("measure", "available"): "available memory", ("measure", "tokens"): "token pool"}
+_NAMES = {"a": "base", "b": "arm"}
+"""Qualifiers that are called otherwise."""
+_VALUES = {("measure", measure): text for measure, (text, _) in MEASURES.items()} | {
+    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool",
+}  # fmt: skip
 
 
 def place(key: str, values: Sequence[str]) -> str:
@@ -61,7 +74,7 @@ def place(key: str, values: Sequence[str]) -> str:
     words = ", ".join(_VALUES.get((key, value), value) for value in values)
     if key in _BARE:
         return words
-    name = key.replace("_", " ")
+    name = _NAMES.get(key, key.replace("_", " "))
     plural = len(values) > 1 and not name.endswith("tokens")
     return f"{name}{('es' if name.endswith('s') else 's') if plural else ''} {words}"
 

@@ -9,6 +9,7 @@ from analysis.report.answer import anchor
 from analysis.report.errors import ReportError
 from analysis.report.grouping import Caution, Group, cautions, groups
 from analysis.report.labels import label
+from analysis.report.numbers import NUMBERS
 from analysis.report.pages import Page, fill
 from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
@@ -20,8 +21,8 @@ class Number:
 
     label: str
     text: str
-    page: str | None = None
-    anchor: str = ""
+    page: str
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,4 +94,4 @@ def _missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:
 def _number(estimate: Estimate, page: str, bodies: Mapping[str, str]) -> Number:
     place = anchor(estimate)
     shown = f'id="{place}"' in bodies.get(page, "")
-    return Number(label(estimate), show(estimate), page if shown else None, place)
+    return Number(label(estimate), show(estimate), page if shown else NUMBERS, place)

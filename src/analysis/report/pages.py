@@ -1,4 +1,4 @@
-"""Executed notebooks as pages: one design, no script, nothing fetched."""
+"""Executed notebooks as pages: one design, readable without a script, nothing fetched."""
 
 import re
 from collections.abc import Sequence
@@ -14,12 +14,14 @@ from markupsafe import Markup
 from nbconvert import HTMLExporter
 from traitlets.config import Config
 
-from analysis.redact import redact
+from analysis.redact import is_off, redact
 from analysis.report.errors import ReportError
 from analysis.report.names import slug
 from analysis.report.offline import loads
 
 TEMPLATES = Path(__file__).parent / "template"
+SCRIPTS = ("assets/search.js", "assets/figures.js")
+"""What every page runs where it may; without them it is read all the same."""
 _HIDDEN_TAGS = {"remove-cell", "parameters", "injected-parameters"}
 _HEADING = re.compile(r"<h([1-4])>(.*?)</h\1>", re.S)
 
@@ -53,7 +55,7 @@ def convert(notebook: Path) -> Page:
     """
     nb = nbformat.read(notebook, as_version=4)
     html, _ = _exporter().from_notebook_node(nb)
-    body, headings = _anchored(html)
+    body, headings = anchored(html)
     first = headings[0].text if headings else notebook.stem
     paragraph = re.search(r"<p>(.*?)</p>", html, re.S)
     summary = nb.metadata.get("summary") or (_text(paragraph[1]) if paragraph else "")
@@ -73,7 +75,7 @@ def render(page: Page, pages: Sequence[Page], study: str) -> str:
 
 def fill(template: str, name: str, **values: Any) -> str:
     """A page from one of our templates, everything escaped but what is Markup already; checked to be self-contained."""
-    html = _environment().get_template(template).render(style=_style(), **values)
+    html = _environment().get_template(template).render(style=_style(), scripts=SCRIPTS, unredacted=is_off(), **values)
     if found := loads(html):
         raise ReportError(f"the page {name} would run or fetch {found[0]}: show charts with figure()")
     return html
@@ -103,7 +105,7 @@ def _exporter() -> HTMLExporter:
     return exporter
 
 
-def _anchored(html: str) -> tuple[str, list[Heading]]:
+def anchored(html: str) -> tuple[str, list[Heading]]:
     """The HTML with an id and a link to itself on every heading, and the headings."""
     found: list[Heading] = []
     taken: set[str] = {"main", "index"}

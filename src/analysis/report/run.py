@@ -12,11 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from analysis.redact import redact
 from analysis.report.errors import ReportError
+from analysis.report.interactive import FIGURES, bundle
+from analysis.report.numbers import numbers_page
 from analysis.report.overview import index_of, render_index
 from analysis.report.pages import Page, convert, render
 from analysis.report.progress import Progress
 from analysis.report.results import merge, write
+from analysis.report.search_index import search_script
 from analysis.report.swap import replacing
 
 _POLL_S = 0.05
@@ -45,7 +49,7 @@ def build(
             work = partial / ".work"
             work.mkdir()
             executed = _run_all(notebooks, work, data, partial, progress)
-            _write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {})
+            write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {})
             shutil.rmtree(work)
             shutil.rmtree(partial / "results", ignore_errors=True)
         progress.advance("pages written")
@@ -54,9 +58,16 @@ def build(
     return out / "index.html"
 
 
-def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any]) -> None:
+def write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any]) -> None:
+    """Write results.json, each page and index.html into the folder, from what was left in its results/."""
+    study = redact(study).text  # the name of a folder, which may be a host's or a person's
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")
+    pages = [*pages, numbers_page(results)]
+    assets = folder / "assets"
+    assets.mkdir()
+    (assets / FIGURES).write_text(bundle(), encoding="utf-8")
+    (assets / "search.js").write_text(search_script(pages, results), encoding="utf-8")
     for page in pages:
         (folder / f"{page.stem}.html").write_text(render(page, pages, study), encoding="utf-8")
     (folder / "index.html").write_text(render_index(index_of(results, pages), pages), encoding="utf-8")

@@ -31,7 +31,7 @@ def make(data: str, out: Path | None = None) -> Path:
     progress = TerminalProgress()
     study = read_in(folder, progress)
     notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
-    return build(study.name, folder, out or place_of(folder), notebooks, progress, _generated_from(study))
+    return build(study.name, folder, out or place_of(folder), notebooks, progress, generated_from(study))
 
 
 def read_in(folder: Path, progress: Progress) -> Study:
@@ -62,7 +62,8 @@ def place_of(folder: Path) -> Path:
     return plain if held == fingerprint.short(folder) else paths.REPORTS / f"{folder.name}-{fingerprint.short(folder)}"
 
 
-def _generated_from(study: Study) -> dict[str, Any]:
+def generated_from(study: Study) -> dict[str, Any]:
+    """What a report was made from, as results.json has it: files, defects, digests of data and code, versions."""
     files = study.sql("select status, count(*)::bigint as n from files group by status order by status")
     read = study.sql("select file, sha256 from files order by file")
     return {

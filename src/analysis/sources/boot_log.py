@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterable, Iterator
 
 from analysis.sources import log_blocks, log_wrap
-from analysis.sources.boot_match import MAX_QUOTE, Fact, Match, literals, match, repeated, step_shape
+from analysis.sources.boot_match import Fact, Match, literals, match, repeated, step_shape
 from analysis.sources.boot_resolve import engine_of, resolve
 from analysis.sources.boot_split import MAX_MATCHES, Boot, Splitter
 from analysis.sources.boot_steps import MAX_UNPARSED, Steps
 from analysis.sources.files import SourceFile
 from analysis.sources.log_blocks import Line
 from analysis.sources.log_lines import MAX_TEXT, unwrap
-from analysis.sources.log_origin import origin
-from analysis.sources.reading import Reading, Row, Unparsed
+from analysis.sources.log_origin import origin, seconds_between
+from analysis.sources.reading import Reading, Row, Unparsed, cut
 
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
 _TOLD_WHOLE = frozenset(("refusal", "crash", "fallback"))
@@ -104,7 +104,7 @@ class _Log:
         for piece in unwrap(line.text):
             found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
             if unread is not None and len(self.unparsed) < MAX_UNPARSED:
-                self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", piece.text[:MAX_QUOTE]))
+                self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", cut(piece.text)))
             for hit in found:
                 boot, service = self.boots.take(hit, piece.service), piece.service
                 if hit.shape.purpose == "step":
@@ -144,7 +144,10 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
     engine = engine_of(boot)
     width = 1 + max((m.origin.tensor or 0 for m in boot.matches), default=0)
     told: set[tuple[str, str | None, str]] = set()
+    stamps = [m.origin.stamp for m in boot.matches if m.origin.stamp and m.shape.engine in ("", engine)]
+    start = now = stamps[0] if stamps else None
     for hit in boot.matches:
+        now = hit.origin.stamp or now
         if hit.shape.engine not in ("", engine) or hit.shape.purpose == "step":
             continue
         whole = [Fact(hit.shape.id, hit.quote)] if not hit.facts or hit.shape.purpose in _TOLD_WHOLE else []
@@ -152,7 +155,7 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
             key = (fact.name, fact.text, hit.origin.process)
             if key not in told:
                 told.add(key)
-                yield _fact_row(name, hit, fact, width)
+                yield {**_fact_row(name, hit, fact, width), "since_start_s": seconds_between(start, now)}
 
 
 def _fact_row(name: str, hit: Match, fact: Fact, width: int) -> Row:
@@ -165,7 +168,7 @@ def _fact_row(name: str, hit: Match, fact: Fact, width: int) -> Row:
         "fact": fact.name,
         "engine_index": where.engine,
         "rank": (where.pipeline or 0) * width + (where.tensor or 0) if known else None,
-        "text": None if fact.text is None else fact.text[:MAX_QUOTE],
+        "text": None if fact.text is None else cut(fact.text),
         "value": fact.value,
         "unit": fact.unit,
         "quote": hit.quote,

@@ -6,8 +6,8 @@ from functools import cache
 from analysis.engines.boot_lines import BootLine, load
 from analysis.sources.log_origin import Origin, origin
 from analysis.sources.log_settings import settings
+from analysis.sources.reading import cut
 
-MAX_QUOTE = 400
 _BARE_WORDS = frozenset(("GPU", "CPU", "XPU", "TPU", "HPU", "NPU", "vllm", "srv", "slot", "main"))
 
 
@@ -35,7 +35,7 @@ class Match:
     @property
     def quote(self) -> str:
         """The line as evidence, cut."""
-        return self.text[:MAX_QUOTE]
+        return cut(self.text)
 
     @property
     def bare(self) -> bool:

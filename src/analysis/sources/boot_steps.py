@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from analysis.sources.boot_match import MAX_QUOTE, step_shape
+from analysis.sources.boot_match import step_shape
 from analysis.sources.boot_split import Boot
-from analysis.sources.reading import Unparsed
+from analysis.sources.reading import Unparsed, cut
 
 BATCH = 1 << 16
 MAX_UNPARSED = 1001
@@ -55,7 +55,7 @@ class Steps:
         bad = read.filter(pl.col("elapsed_s").is_null())
         what = f"boot line: {step_shape().id}"
         for number, text in bad.select("line", "text").head(MAX_UNPARSED).iter_rows():
-            self.unparsed.append(Unparsed(number, what, text[:MAX_QUOTE]))
+            self.unparsed.append(Unparsed(number, what, cut(text)))
         del self.unparsed[MAX_UNPARSED:]
         self.frames.append(read.filter(pl.col("elapsed_s").is_not_null()).drop("text"))
 

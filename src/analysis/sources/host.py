@@ -47,7 +47,7 @@ def read(file: SourceFile) -> Reading:
         fields = Fields(values, "host sample", line, reading)
         at, run = fields.number("t"), fields.text("run_id")
         if at is None:
-            keep_unparsed(reading, line, "host sample without t", repr(values)[:400])
+            keep_unparsed(reading, line, "host sample without t", values)
             continue
         for count, (counter, value) in enumerate(_numbers(values)):
             if counter == "t":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.reading import Reading, Unparsed
+from analysis.sources.reading import Reading, Unparsed, cut
 
 MAX_DOCUMENT_CHARS = 256 << 20
 """Longest JSON document that is parsed: its numbers take up to eight times this in memory."""
@@ -59,7 +59,7 @@ def objects(
         if not line.strip("\ufeff\x00 \t\r"):
             continue
         if len(line) >= longest:
-            keep_unparsed(reading, number, f"JSON line: longer than {longest:,} characters", line[:400])
+            keep_unparsed(reading, number, f"JSON line: longer than {longest:,} characters", line)
             continue
         try:
             value = parse(line)
@@ -81,10 +81,10 @@ def document(file: SourceFile) -> Any:
 
 
 def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:
-    """Add an unparsed line, cut to 400 characters; after MAX_UNPARSED only the message counts on."""
+    """Add an unparsed line, cut to a quote; after MAX_UNPARSED only the message counts on."""
     if len(reading.unparsed) < MAX_UNPARSED:
         shown = text if isinstance(text, str) else repr(text)
-        reading.unparsed.append(Unparsed(line, clean(what), clean(shown[:400])))
+        reading.unparsed.append(Unparsed(line, clean(what), clean(cut(shown))))
     else:
         reading.message = (
             f"more than {MAX_UNPARSED} places do not parse; the first are listed: check what wrote the file"
@@ -214,4 +214,4 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, int) and abs(value) > MAX_INTEGER:
         return None
-    return value[:400] if isinstance(value, str) else value
+    return cut(value) if isinstance(value, str) else value

@@ -18,6 +18,7 @@ TOML, BOOTS = "study-toml", "study-boots-jsonl"
 MAX_CHARS = 4 << 20
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w\-. \"']+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w\-]+|\"[^\"]*\"|'[^']*')\s*=")
+_COMPARISON = {"base": str, "arms": list, "all_pairs": bool, "whole_systems": bool}
 _BOOT_LINE = [re.compile(rf'"{key}"\s*:') for key in ("id", "arm", "start")]
 
 
@@ -47,6 +48,7 @@ def read(file: SourceFile) -> Reading:
     for key, value in _leaves(values):
         reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(_json(value)))
     _margin(values, lines, reading)
+    _comparison(values, lines, reading)
     for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
         _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
     return reading
@@ -60,6 +62,21 @@ def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> 
         usable = isinstance(margin, int | float) and not isinstance(margin, bool) and 0 < margin < 1
         if margin is not None and not usable:
             keep_unparsed(reading, lines.get(name, 1), f"study.toml: {name} is not a share between 0 and 1", margin)
+
+
+def _comparison(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
+    """What `[comparison]` says and no comparison can use is not passed over in silence either."""
+    said = values.get("comparison", {})
+    if not isinstance(said, dict):
+        keep_unparsed(reading, lines.get("comparison", 1), "study.toml: comparison is not a table", said)
+        return
+    for key, value in said.items():
+        kind = _COMPARISON.get(key)
+        texts = isinstance(value, list) and all(isinstance(arm, str) for arm in value)
+        if kind is None or not (texts if kind is list else isinstance(value, kind)):
+            keep_unparsed(
+                reading, lines.get(f"comparison.{key}", 1), f"study.toml: comparison.{key} is not known", value
+            )
 
 
 def _boots_jsonl(file: SourceFile) -> Reading:

@@ -63,6 +63,7 @@ create table boot_facts (
     fact varchar not null,            -- name of the fact in engines/<engine>/boot_lines.toml
     engine_index integer, rank integer,
     text varchar, value double, unit varchar,
+    since_start_s double,             -- from the boot's first printed time to the last one printed up to this line
     quote varchar                     -- the line, cut to 400 characters
 );
 

@@ -1,0 +1,234 @@
+"""Sentences, tables and text alternatives of "what a batch token costs": laid out, nothing computed anew."""
+
+import polars as pl
+
+from analysis.estimates.estimate import Estimate
+from analysis.estimates.request_cost import BLOCK_ROUNDING
+from analysis.estimates.rounding import show, show_number
+from analysis.findings.boot_risk import Memory, Risk
+from analysis.findings.kv_boots import GIB, Series
+from analysis.findings.kv_cost import Step
+from analysis.findings.kv_request import Parts
+
+ROUTES = {
+    "available": "printed memory", "requests": "requests that fit", "two_point": "two points", "seen": "boots seen",
+    "pinned": "memory that was set",
+}  # fmt: skip
+SMALL = 0.001
+"""Chances below this come from far tails of few boots: they are shown as "under 0.1 %"."""
+
+
+def headline(costs: list[Estimate], made: list[Step]) -> tuple[str, list[Estimate]]:
+    """The answer on the cost of a batch token, and the figures it rests on."""
+    if not made:
+        why = next((e.reason for e in costs if e.reason), "nothing to compare") or ""
+        return f"What a batch token costs cannot be said: {why.removeprefix('not computable: ')}.", costs[:1]
+    boots = {id(s.series): len(s.series.boots) for s in made}
+    one = max(made, key=lambda s: (boots[id(s.series)], s.higher - s.lower, -s.lower)).series
+    of = [s for s in made if s.series is one and (s.lower, s.higher) == (one.levels[0], one.levels[-1])]
+    of = of or [s for s in made if s.series is one]
+    rests = [e for e in costs if e.qualifiers.get("max_model_len") == str(one.length)]
+    rests = [e for e in rests if e.qualifiers.get("population", one.name) == one.name]
+    return (_contradicted(of) if of[0].believed else _two_costs(of[0])), rests
+
+
+def next_step(costs: list[Estimate], made: list[Step]) -> str:
+    """What would give the cost of a batch token an interval, or a value."""
+    if any(s.believed for s in made):
+        return "boot one level twice more with unchanged arguments: two boots cannot say which of them tells the truth"
+    if not any(e.value is not None for e in costs):
+        return "boot the same setting at a second batch size, twice at each"
+    if not any(e.low is not None for e in costs):
+        return "boot one of the levels again: with one boot a level the scatter of boots is not known"
+    return ""
+
+
+def _two_costs(s: Step) -> str:
+    grew = abs(s.need_grown) > BLOCK_ROUNDING * s.need[0]
+    before, after = (show_number(need, "bytes") for need in s.need)
+    need = f"{after} instead of {before}" if grew else f"{before} as before"
+    said = (
+        f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
+        f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache went from "
+        f"{s.available[0] / GIB:.2f} to {s.available[1] / GIB:.2f} GiB, and one longest request needs {need}: "
+        f"the token figure shows {s.token_figure_shows}."
+    )
+    return said.replace("-", "\u2212")
+
+
+def _contradicted(of: list[Step]) -> str:
+    taken = sorted(s.memory_taken / GIB for s in of)
+    total = sorted((s.memory_taken + s.by_need) / GIB for s in of)
+    return (
+        f"To fit as many longest requests at {of[0].higher:,} batch tokens as at {of[0].lower:,} would take "
+        f"{total[0]:.1f} to {total[-1]:.1f} GiB more; how much of it is memory taken from the cache cannot be said "
+        f"({taken[0]:.2f} to {taken[-1]:.2f} GiB, by which boot is believed): boots of one configuration contradict "
+        "each other on what a request needs."
+    )
+
+
+def cost_table(costs: list[Estimate], lost: list[Estimate], of: list[Series]) -> pl.DataFrame:
+    """One row a series and route: cost of a batch token with its interval or why there is none, and boots per level."""
+    per_level = {(s.name, s.length): ", ".join(f"{len(s.at(n))} at {n:,}" for n in s.levels) for s in of}
+    rows = [
+        {
+            "boots": _series(e), "length": e.qualifiers.get("max_model_len"),
+            "route": ROUTES.get(e.qualifiers.get("route", ""), "requests lost (1/token)"),
+            "cost of a batch token": None if e.value is None else show(e), "why none": None if e.value else e.reason,
+            "boots per level": _levels(e, per_level), "read with it": "; ".join(e.warnings) or None,
+        }
+        for e in (*costs, *lost)
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=dict.fromkeys(
+        ("boots", "length", "route", "cost of a batch token", "why none", "boots per level", "read with it"), pl.String
+    ))  # fmt: skip
+
+
+def _series(e: Estimate) -> str:
+    return e.qualifiers.get("population") or e.qualifiers.get("setting") or "all boots"
+
+
+def _levels(e: Estimate, per_level: dict[tuple[str, int], str]) -> str | None:
+    length = e.qualifiers.get("max_model_len")
+    found = [text for (name, its), text in per_level.items() if str(its) == length
+             and e.qualifiers.get("population", name) == name]  # fmt: skip
+    return max(found, key=len, default=None)
+
+
+def step_table(made: list[Step]) -> pl.DataFrame:
+    """One row a pair of levels (and believed boot, where boots contradict): two costs, what a token figure shows."""
+    rows = [
+        {
+            "boots": s.series.name or "all boots", "length": s.series.length, "from": s.lower, "to": s.higher,
+            "believing": s.believed or None, "memory taken (GiB)": round(s.memory_taken / GIB, 3),
+            "need grown (GiB a request)": round(s.need_grown / GIB, 4), "requests before": s.requests[0],
+            "requests after": s.requests[1], "for as many requests (GiB)": round((s.memory_taken + s.by_need) / GIB, 3),
+            "the token figure shows": s.token_figure_shows,
+        }
+        for s in made
+    ]  # fmt: skip
+    texts = ("boots", "believing", "the token figure shows")
+    whole = ("length", "from", "to")
+    names = ("boots", "length", "from", "to", "believing", "memory taken (GiB)", "need grown (GiB a request)",
+             "requests before", "requests after", "for as many requests (GiB)", "the token figure shows")  # fmt: skip
+    kinds = {n: pl.String if n in texts else pl.Int64 if n in whole else pl.Float64 for n in names}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def cell_table(known: Memory) -> pl.DataFrame:
+    """One row a setting, length and batch size: the need of a longest request, and whether the boots agree on it."""
+    rows = [
+        {
+            "length": c.length, "batch tokens": c.batch, "boots": len(c.boots),
+            "need (MiB)": None if c.is_broken else round(c.need / 2**20, 1),
+            "± rounding (MiB)": None if c.is_broken else round(c.need_rounding / 2**20, 2),
+            "disagreement (%)": None if c.agreement.value is None else round(100 * c.agreement.value, 2),
+            "one story": None if c.agreement.verdict is None else not c.is_broken,
+            "read from": ", ".join(sorted({b.need_from or "" for b in c.boots})),
+        }
+        for c in known.cells
+    ]  # fmt: skip
+    kinds: dict[str, type[pl.DataType]] = {
+        "length": pl.Int64, "batch tokens": pl.Int64, "boots": pl.Int64, "need (MiB)": pl.Float64,
+        "± rounding (MiB)": pl.Float64, "disagreement (%)": pl.Float64, "one story": pl.Boolean,
+        "read from": pl.String,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def parts_table(parts: list[Parts]) -> pl.DataFrame:
+    """One row a batch size and route: the two parts of a request, or why they cannot be told apart."""
+    rows = [
+        {
+            "boots": _series(p.fixed), "batch tokens": p.batch, "route": p.route,
+            "whatever its length": show(p.fixed) if p.is_known else None,
+            "for each token": show(p.per_token) if p.is_known else None,
+            "why none": None if p.is_known else (p.fixed.reason or "").removeprefix("not computable: "),
+            "read with it": "; ".join(p.fixed.warnings) or None,
+        }
+        for p in parts
+    ]  # fmt: skip
+    names = ("boots", "batch tokens", "route", "whatever its length", "for each token", "why none", "read with it")
+    return pl.DataFrame(rows, schema={n: pl.Int64 if n == "batch tokens" else pl.String for n in names})
+
+
+def chance(e: Estimate | None) -> str | None:
+    """A chance as text; None where it was not asked for; far tails of few boots without their false digits."""
+    if e is None or e.value is None:
+        return None if e is None else "not known"
+    if e.low is not None:
+        return show(e)
+    return share(e.value)
+
+
+def share(value: float) -> str:
+    """A chance as %: two digits, none in the far tails."""
+    if 0 < value < SMALL:
+        return "under 0.1 %"
+    if 1 - SMALL < value < 1:
+        return "over 99.9 %"
+    return show_number(value, "1", digits=2)
+
+
+def risk_table(answers: list[Risk]) -> pl.DataFrame:
+    """One row a setting: the chance of a refusal by each route, what was seen, and the word for it."""
+    rows = []
+    for r in answers:
+        by = {e.qualifiers["route"]: e for e in r.routes}
+        rows.append({
+            "boots": r.series.name or "all boots", "length": r.length, "batch tokens": r.batch,
+            "by memory": chance(by.get("available") or by.get("pinned")), "by requests": chance(by.get("requests")),
+            "refused of seen": f"{r.refused} of {r.seen}" if r.seen else None,
+            "word": r.verdict.replace("_", " "), "extrapolated": r.is_extrapolated, "why": why(r) or None,
+        })  # fmt: skip
+    texts = ("boots", "by memory", "by requests", "refused of seen", "word", "why")
+    names = (
+        "boots",
+        "length",
+        "batch tokens",
+        "by memory",
+        "by requests",
+        "refused of seen",
+        "word",
+        "extrapolated",
+        "why",
+    )
+    kinds = {n: pl.String if n in texts else pl.Boolean if n == "extrapolated" else pl.Int64 for n in names}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+def why(r: Risk) -> str:
+    """What keeps a setting from a clear word, or what must be read with it."""
+    missing = [(e.reason or "").removeprefix("not computable: ") for e in r.routes if e.value is None]
+    beyond = ["extrapolated"] if r.is_extrapolated else []
+    return "; ".join(dict.fromkeys([*beyond, *r.notes, *missing]))
+
+
+def risk_sentence(answers: list[Risk]) -> str:
+    """The answer on the next boot: what is safe and what is not, and the closest call that was not tried."""
+    if not answers:
+        return "Whether the next boot starts cannot be said: no boot log prints its batch tokens with its memory."
+    counts = {word: sum(r.verdict == word for r in answers) for word in ("safe", "risky", "cannot_tell")}
+    said = (
+        f"Settings asked about: {len(answers)}. Safe (a refusal in at most one of twenty boots, by every route): "
+        f"{counts['safe']}; risky: {counts['risky']}; cannot be told: {counts['cannot_tell']}"
+    )
+    if (call := closest(answers)) is None:
+        return f"{said}."
+    return f"{said}. The closest call is {call.batch:,} batch tokens at length {call.length:,}: {_chances(call)}."
+
+
+def closest(answers: list[Risk]) -> Risk | None:
+    """The setting nearest to a refusal that was not tried and lies inside what was; else one that was refused."""
+    inside = [r for r in answers if r.chances and not r.is_extrapolated and not r.seen and r.chances[-1] > SMALL]
+    tried = [r for r in answers if r.refused]
+    return max(inside or tried, key=lambda r: r.chances[-1] if r.chances else 1.0, default=None)
+
+
+def _chances(r: Risk) -> str:
+    if r.refused or not r.chances:
+        return f"{r.refused} of {r.seen} boots were refused"
+    low, high = share(r.chances[0]), share(r.chances[-1])
+    if low == high:
+        return f"refused with a chance of {low}"
+    return f"refused with a chance of {low} to {high}, by which line of the logs one believes"

@@ -1,0 +1,142 @@
+"""Charts that answer to the pointer, on top of the drawings: values on hover, a legend that filters, zoom and pan.
+
+The page has each chart drawn already and can be read without a script. Where scripts run, assets/figures.js draws it
+again from the specification that stands beside it, with what this module adds. One local file holds our script with
+Vega, Vega-Lite and Vega-Embed as vl-convert-python ships them; nothing is fetched, and expressions are interpreted, not
+compiled, so that the page's policy needs no exception.
+"""
+
+import copy
+import json
+import os
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+
+from analysis import paths
+from analysis.store import fingerprint
+
+VEGA_LITE = "6.4"
+SCRIPTS = Path(__file__).parent / "assets"
+FIGURES = "figures.js"
+"""Names in assets/ of a report."""
+FORMATS = {
+    float: {"type": "quantitative", "format": ",.4~g"},
+    int: {"type": "quantitative", "format": ",d"},
+}
+"""How a tooltip shows numbers: four significant digits; the table under the figure has them as computed."""
+_HELPERS = {"bar", "text", "_within"}
+"""Columns that charts make for themselves: where a mark stands, what it is labelled with."""
+_ELSEWHERE = {"title", "description", "$schema", "usermeta"}
+Spec = dict[str, Any]
+
+
+def interactive(spec: Spec) -> Spec:
+    """The specification with tooltips on every mark, a legend that filters, and zoom and pan where an axis is a scale.
+
+    The title is left out: it is in the page's text. Zoom needs the Shift key, so that a page still scrolls.
+    """
+    live = _renamed(copy.deepcopy({key: value for key, value in spec.items() if key not in _ELSEWHERE}))
+    units = list(_units(live))
+    columns = _columns(live)
+    for unit in units:
+        _name_values(unit, columns)
+    _filter_by_legend(units)
+    _zoom(units)
+    return live
+
+
+def as_json(spec: Spec) -> str:
+    """The specification as JSON that can stand in a script element: no text in it can end the element."""
+    text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@cache
+def bundle() -> str:
+    """The script of the figures with all that it needs; made once for each version of what it is made of."""
+    ours = (SCRIPTS / FIGURES).read_text(encoding="utf-8")
+    made_of = fingerprint.digest((version("vl-convert-python"), VEGA_LITE, ours))
+    kept = paths.STORES / f"figures-{made_of[:16]}.js"
+    if not kept.is_file():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        partial = kept.with_name(f".{kept.name}.{os.getpid()}")
+        partial.write_text(vl_convert.javascript_bundle(ours, vl_version=VEGA_LITE), encoding="utf-8")
+        partial.replace(kept)
+    return kept.read_text(encoding="utf-8")
+
+
+def _renamed(spec: Spec) -> Spec:
+    """The specification with its data sets named by number; Altair names them by a digest."""
+    names = {old: f"rows{at}" for at, old in enumerate(spec.get("datasets", {}))}
+    spec["datasets"] = {names[old]: rows for old, rows in spec.get("datasets", {}).items()}
+
+    def rename(part: Any) -> None:
+        if isinstance(part, list):
+            for item in part:
+                rename(item)
+        elif isinstance(part, dict):
+            if isinstance(part.get("data"), dict) and part["data"].get("name") in names:
+                part["data"] = {"name": names[part["data"]["name"]]}
+            for key, item in part.items():
+                if key != "datasets":
+                    rename(item)
+
+    rename(spec)
+    return spec
+
+
+def _units(spec: Spec) -> Iterator[Spec]:
+    """The views that draw marks, those inside layers and panels too."""
+    if "mark" in spec:
+        yield spec
+    for part in (*spec.get("layer", ()), *((spec["spec"],) if "spec" in spec else ())):
+        yield from _units(part)
+
+
+def _columns(spec: Spec) -> dict[str, type]:
+    """The columns of the chart's data that a reader knows, in their order, with the type of their values."""
+    cells = [cell for dataset in spec.get("datasets", {}).values() for row in dataset for cell in row.items()]
+    kinds = {name: type(value) for name, value in cells if value is not None and name not in _HELPERS}
+    return {name: kinds[name] for name, _ in dict.fromkeys((name, None) for name, _ in cells) if name in kinds}
+
+
+def _name_values(unit: Spec, columns: dict[str, type]) -> None:
+    if isinstance(unit["mark"], str):
+        unit["mark"] = {"type": unit["mark"]}
+    unit["mark"]["tooltip"] = True
+    unit.setdefault("encoding", {})["tooltip"] = [
+        {"field": _escaped(name), "title": name.replace("_", " "), **FORMATS.get(kind, {"type": "nominal"})}
+        for name, kind in columns.items()
+    ]
+
+
+def _escaped(field: str) -> str:
+    """A column's name as Vega-Lite takes it literally: dots and brackets would be paths into a value."""
+    return "".join(f"\\{c}" if c in ".[]\\'\"" else c for c in field)
+
+
+def _filter_by_legend(units: list[Spec]) -> None:
+    coloured = [unit for unit in units if unit["encoding"].get("color", {}).get("field")]
+    fields = {unit["encoding"]["color"]["field"] for unit in coloured}
+    legends = [unit for unit in coloured if unit["encoding"]["color"].get("legend", {}) is not None]
+    if len(fields) != 1 or not legends:
+        return
+    picked = {"type": "point", "fields": sorted(fields), "toggle": "true"}
+    legends[0].setdefault("params", []).append({"name": "picked", "select": picked, "bind": "legend"})
+    for unit in coloured:
+        unit["encoding"]["opacity"] = {"condition": {"param": "picked", "value": 1}, "value": 0.12}
+
+
+def _zoom(units: list[Spec]) -> None:
+    """Zoom and pan, on the first view that has an axis of numbers or times."""
+    for unit in units:
+        channels = [c for c in ("x", "y") if unit["encoding"].get(c, {}).get("type") in ("quantitative", "temporal")]
+        if channels and not any("aggregate" in unit["encoding"][c] for c in channels):
+            select = {"type": "interval", "encodings": channels, "zoom": "wheel![event.shiftKey]"}
+            unit.setdefault("params", []).append({"name": "zoom", "select": select, "bind": "scales"})
+            return

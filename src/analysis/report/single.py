@@ -1,0 +1,77 @@
+"""A finished report as one HTML file: all pages, drawings and the script of the figures in it, nothing beside it.
+
+Made from the report's own pages, so that it says what they say. Each page becomes a section; its ids get the page's
+name before them, and links between pages become links within the file. The files to download (SVG, PNG, CSV,
+results.json) stay with the report.
+"""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from analysis.report.errors import ReportError
+from analysis.report.interactive import FIGURES
+from analysis.report.pages import TEMPLATES
+
+_MAIN = re.compile(r'<main id="main"[^>]*>(.*?)</main>', re.S)
+_TITLE = re.compile(r"<title>(.*?)</title>", re.S)
+_STYLE = re.compile(r"<style>(.*?)</style>", re.S)
+_BANNER = re.compile(r'<p class="banner.*?</p>', re.S)
+_PAGES = re.compile(r'<li><a href="([\w.-]+)\.html"')
+_FILES = re.compile(r'<a href="(?:figures|tables)/[^"]*" download[^>]*>[^<]*</a> ?|<a href="results\.json">([^<]*)</a>')
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One page of the report, within the file."""
+
+    name: str
+    title: Markup
+    body: Markup
+
+
+def single(report: Path) -> str:
+    """The HTML of one file with all pages of the report in this folder, index first.
+
+    Raises ReportError when the folder holds no report.
+    """
+    if not (report / "results.json").is_file() or not (report / "index.html").is_file():
+        raise ReportError(f"{report} holds no report: make one first, make report DATA=...")
+    index = (report / "index.html").read_text(encoding="utf-8")
+    names = list(dict.fromkeys(["index", *_PAGES.findall(index)]))
+    sections = [_section(name, (report / f"{name}.html").read_text(encoding="utf-8"), names) for name in names]
+    script = _script(report)
+    template = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    return template.get_template("single.html.j2").render(
+        title=sections[0].title, sections=sections, style=Markup(_found(_STYLE, index)), script=Markup(script),
+        banners=Markup("".join(_BANNER.findall(index))),
+        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )  # fmt: skip
+
+
+def _script(report: Path) -> str:
+    """The figures' script, fit to stand inside a script element."""
+    text = (report / "assets" / FIGURES).read_text(encoding="utf-8")
+    return re.sub(r"</(script)", r"<\\/\1", text, flags=re.I).replace("<!--", "<\\!--")
+
+
+def _section(name: str, html: str, names: list[str]) -> Section:
+    body = _FILES.sub(lambda match: match[1] or "", _found(_MAIN, html))
+    body = re.sub(r'(\s)id="([^"]+)"', rf'\1id="{name}--\2"', body)
+    body = re.sub(r'(url\(#|(?:xlink:)?href="#)', rf"\g<1>{name}--", body)
+    others = "|".join(map(re.escape, names))
+    body = re.sub(rf'href="({others})\.html#([^"]*)"', r'href="#\1--\2"', body)
+    body = re.sub(rf'href="({others})\.html"', r'href="#\1--main"', body)
+    return Section(name, Markup(_found(_TITLE, html).rsplit(" – ", 1)[0].strip()), Markup(body))
+
+
+def _found(pattern: re.Pattern[str], html: str) -> str:
+    match = pattern.search(html)
+    if match is None:
+        raise ReportError("a page of this report is not complete: make the report again")
+    return match[1]
