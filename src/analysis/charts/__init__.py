@@ -14,6 +14,7 @@ from analysis.charts.rate_over_time import rate_over_time
 from analysis.charts.refusal_curve import refusal_curve
 from analysis.charts.share_by_boot import share_by_boot
 from analysis.charts.share_over_time import share_over_time
+from analysis.charts.shares_by_replica import shares_by_replica
 from analysis.charts.stall_ticks import stall_ticks
 from analysis.charts.startup_timeline import startup_timeline
 from analysis.charts.step_strip import step_strip
@@ -35,6 +36,7 @@ __all__ = [
     "refusal_curve",
     "share_by_boot",
     "share_over_time",
+    "shares_by_replica",
     "stall_ticks",
     "startup_timeline",
     "step_strip",

@@ -8,10 +8,20 @@ from analysis.estimates.estimate import Estimate
 
 PLAIN_IDS = frozenset(
     {
-        "pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count", "turn.dose", "mixed.requests",
-        "mixed.requests_peak", "degradation.fallback_lines", "decision.condition", "decision.conditions_true",
+        "boots.outcome_count",
+        "decision.condition",
+        "decision.conditions_true",
+        "degradation.fallback_lines",
+        "fleet.replicas",
+        "fleet.settings",
+        "fleet.unlike",
+        "mixed.requests",
+        "mixed.requests_peak",
+        "pool.requests_at_max_length",
+        "time.mean_concurrency",
+        "turn.dose",
     }
-)  # fmt: skip
+)
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
 CENSUS_DIGITS = 3
 SKEWED = 3.0

@@ -69,6 +69,11 @@ LABELS = {
     "degradation.decode_drift": "decode rate at the end over the beginning",
     "decision.condition": "retest condition has come true",
     "decision.conditions_true": "retest conditions that have come true",
+    "fleet.replicas": "replicas",
+    "fleet.prefill_share": "prefill share of the fleet",
+    "fleet.settings": "different settings",
+    "fleet.expected": "where a replica like the others lies",
+    "fleet.unlike": "replicas unlike the others",
 }  # docs/results.md has each id with its unit and meaning
 
 

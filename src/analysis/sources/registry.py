@@ -11,6 +11,7 @@ from analysis.sources.reading import Reading
 ORDER = (
     "decision_toml",
     "study_toml",
+    "fleet_files",
     "prometheus_json",
     "requests_vllm",
     "requests_guidellm",
