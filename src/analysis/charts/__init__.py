@@ -10,13 +10,13 @@ from analysis.charts.memory_curve import memory_curve
 from analysis.charts.memory_parts import memory_parts
 from analysis.charts.outcome_count import outcome_count
 from analysis.charts.pool_by_arm import pool_by_arm
+from analysis.charts.rate_over_time import rate_over_time
 from analysis.charts.refusal_curve import refusal_curve
 from analysis.charts.share_by_boot import share_by_boot
 from analysis.charts.share_over_time import share_over_time
-from analysis.charts.startup_timeline import startup_timeline
 from analysis.charts.stall_ticks import stall_ticks
+from analysis.charts.startup_timeline import startup_timeline
 from analysis.charts.step_strip import step_strip
-from analysis.charts.rate_over_time import rate_over_time
 from analysis.charts.times_by_phase import times_by_phase
 from analysis.charts.wall_states import wall_states
 
@@ -31,13 +31,13 @@ __all__ = [
     "memory_parts",
     "outcome_count",
     "pool_by_arm",
+    "rate_over_time",
     "refusal_curve",
     "share_by_boot",
     "share_over_time",
-    "startup_timeline",
     "stall_ticks",
+    "startup_timeline",
     "step_strip",
-    "rate_over_time",
     "times_by_phase",
     "wall_states",
 ]
