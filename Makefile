@@ -9,7 +9,7 @@ SHELL := /bin/bash
 export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE ARM FROM FORCE EVERY FOR CMD REPEAT NAME TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report single check-report compare facts risk trace decide capture capture-boot export lab test coverage fuzz lint lock clean
+.PHONY: help setup report single check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -25,6 +25,15 @@ single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm
 
 check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
 	@$(PY) -m analysis check-report "$${DATA:-}"
+
+claims: $(READY)  ## check what was published about a study: make claims DATA=cluster-a/ (fails when a verdict changed)
+	@$(PY) -m analysis claims "$${DATA:-}"
+
+notebook: $(READY)  ## start a notebook of your own: make notebook NAME=55-my-question
+	@$(PY) -m analysis notebook "$${NAME:-}"
+
+reconstruct: $(READY)  ## write the files of data/cluster-a again from the table in its study.toml
+	@$(PY) -m analysis reconstruct
 
 compare: $(READY)  ## compare two studies, or two arms: make compare A=before/ B=after/ (or A='vllm-cpu#A' B='vllm-cpu#D')
 	@$(PY) -m analysis compare "$${A:-}" "$${B:-}" $${OUT:+--out "$$OUT"}

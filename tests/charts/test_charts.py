@@ -28,6 +28,7 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["boot-1", "boot-2"], "group": ["served", "refused"], "value": [3.2, 1.1],
         "low": [3.195, None], "high": [3.205, None], "needed": [2.0, None],
     }),
+    "verdict_count": pl.DataFrame({"verdict": ["differs", "reproduced"], "unit": ["claims"] * 2, "n": [1, 24]}),
     "forest": pl.DataFrame({
         "measure": ["throughput", "throughput", "TTFT p50", "pool", "pool"], "class": [None, None, "chat", None, None],
         "arm": ["B", "C", "B", "B", "C"], "value": [1.2, 0.9, 1.0, None, 400.0],

@@ -19,6 +19,7 @@ from analysis.charts.stall_ticks import stall_ticks
 from analysis.charts.startup_timeline import startup_timeline
 from analysis.charts.step_strip import step_strip
 from analysis.charts.times_by_phase import times_by_phase
+from analysis.charts.verdict_count import verdict_count
 from analysis.charts.wall_states import wall_states
 
 __all__ = [
@@ -41,5 +42,6 @@ __all__ = [
     "startup_timeline",
     "step_strip",
     "times_by_phase",
+    "verdict_count",
     "wall_states",
 ]

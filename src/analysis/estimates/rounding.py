@@ -9,9 +9,11 @@ from analysis.estimates.estimate import Estimate
 PLAIN_IDS = frozenset(
     {
         "boots.outcome_count",
+        "claims.verdict_count",
         "decision.condition",
         "decision.conditions_true",
         "degradation.fallback_lines",
+        "finish.unmatched",
         "fleet.replicas",
         "fleet.settings",
         "fleet.unlike",
@@ -19,6 +21,7 @@ PLAIN_IDS = frozenset(
         "mixed.requests_peak",
         "pool.requests_at_max_length",
         "time.mean_concurrency",
+        "time.requests",
         "turn.dose",
     }
 )

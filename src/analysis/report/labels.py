@@ -27,7 +27,15 @@ LABELS = {
     "steps.share_at_most_range": "range of that share, with steps that are not recorded",
     "finish.share": "share of finished requests",
     "cache.prefix_hit_rate": "prefix cache hit rate",
+    "cache.computed_share": "share of prompt tokens that were computed",
+    "cache.peak_use": "fullest that the cache was seen",
+    "time.requests": "requests in the time histograms",
+    "finish.unmatched": "finish reasons beyond the requests in the time histograms",
+    "rate.prefill.longest_prompt": "rate of the longest prompt, by its client's clock",
     "boots.outcome_count": "boots",
+    "pool.range": "how far boots of one setting lie apart",
+    "refusal.needed": "memory that one longest request needs",
+    "refusal.longest": "longest request that would have fitted",
     "pool.tokens": "token pool",
     "pool.available": "memory available to the cache",
     "pool.requests_at_max_length": "longest requests that fit at once",
@@ -43,7 +51,10 @@ LABELS = {
     "kv.request_fixed": "cache memory of a request, whatever its length",
     "kv.request_per_token": "cache memory for each token",
     "kv.refusal_probability": "probability that a boot is refused",
+    "kv.predicted_available": "memory left for the cache, predicted",
+    "claims.verdict_count": "published claims",
     "arms.ratio": "ratio of arms",
+    "arms.range": "how far the arms lie apart",
     "mixed.ttft": "time to first token",
     "mixed.inter_token": "time between tokens",
     "mixed.completion": "time to the last token",
@@ -77,7 +88,7 @@ LABELS = {
 }  # docs/results.md has each id with its unit and meaning
 
 
-_BARE = {"measure", "outcome"}
+_BARE = {"measure", "outcome", "verdict"}
 """Qualifiers whose value says by itself what it is."""
 _NAMES = {"a": "base", "b": "arm"}
 """Qualifiers that are called otherwise."""

@@ -63,12 +63,15 @@ def convert(notebook: Path) -> Page:
     return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else ())
 
 
-def render(page: Page, pages: Sequence[Page], study: str) -> str:
-    """The whole HTML of a page, with its place among the pages. Raises ReportError if it would fetch anything."""
+def render(page: Page, pages: Sequence[Page], study: str, banner: str = "") -> str:
+    """The whole HTML of a page, with its place among the pages and `banner` on top.
+
+    Raises ReportError if it would fetch anything.
+    """
     at = pages.index(page)
     return fill(
         "notebook.html.j2", page.stem,
-        study=study, pages=pages, here=page.stem, toc=page.toc, page=page, body=Markup(page.body),
+        study=study, pages=pages, here=page.stem, toc=page.toc, page=page, body=Markup(page.body), banner=banner,
         previous=pages[at - 1] if at else None, following=pages[at + 1] if at + 1 < len(pages) else None,
     )  # fmt: skip
 

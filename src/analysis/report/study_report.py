@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis import paths
-from analysis.redact import redacted
+from analysis.findings.assumed import reconstruction
+from analysis.redact import redact, redacted
 from analysis.report.progress import Progress, TerminalProgress
+from analysis.report.results import estimate_from_json, key
 from analysis.report.run import build
+from analysis.report.takeaways import text
 from analysis.store import fingerprint
 from analysis.store.fleet import study_of
 from analysis.study import Study
@@ -31,7 +34,9 @@ def make(data: str, out: Path | None = None) -> Path:
     progress = TerminalProgress()
     study = read_in(folder, progress)
     notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
-    return build(study.name, folder, out or place_of(folder), notebooks, progress, generated_from(study))
+    return build(
+        study.name, folder, out or place_of(folder), notebooks, progress, generated_from(study), banner_of(study)
+    )
 
 
 def read_in(folder: Path, progress: Progress) -> Study:
@@ -60,6 +65,17 @@ def place_of(folder: Path) -> Path:
     except (OSError, ValueError, KeyError, TypeError):
         return plain
     return plain if held == fingerprint.short(folder) else paths.REPORTS / f"{folder.name}-{fingerprint.short(folder)}"
+
+
+def banner_of(study: Study) -> str:
+    """What stands on top of every page of a study that was reconstructed; empty for raw files."""
+    return redact(reconstruction(study.connection)).text
+
+
+def takeaways(index: Path) -> str:
+    """The takeaways of a finished report, as text for the terminal."""
+    results = json.loads((index.parent / "results.json").read_text(encoding="utf-8"))
+    return text(results, {key(row): estimate_from_json(row) for row in results["estimates"]}, key)
 
 
 def generated_from(study: Study) -> dict[str, Any]:

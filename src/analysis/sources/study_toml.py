@@ -36,6 +36,18 @@ def read(file: SourceFile) -> Reading:
     if head[:1] == "{" and not file.path.endswith(".toml"):
         return _boots_jsonl(file)
     reading = Reading("config", TOML)
+    values, lines = toml_of(file)
+    for key, value in leaves(values):
+        reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
+    _margin(values, lines, reading)
+    _comparison(values, lines, reading)
+    for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
+        _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
+    return reading
+
+
+def toml_of(file: SourceFile) -> tuple[dict[str, Any], dict[str, int]]:
+    """The values of a TOML file, and the lines of its keys by path. Raises UnreadableFileError with the fault."""
     text = file.text(MAX_CHARS, "keep only what docs/formats/study.md lists")
     try:
         values = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
@@ -44,14 +56,7 @@ def read(file: SourceFile) -> Reading:
     except (RecursionError, ValueError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise UnreadableFileError(f"{file.path}: not valid TOML: {why}; correct it") from None
-    lines = dict(line_numbers(text))
-    for key, value in leaves(values):
-        reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
-    _margin(values, lines, reading)
-    _comparison(values, lines, reading)
-    for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
-        _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
-    return reading
+    return values, dict(line_numbers(text))
 
 
 def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:

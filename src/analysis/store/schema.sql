@@ -123,6 +123,17 @@ create table declared_phases (
     start_s double, end_s double, chat_concurrency double, batch_concurrency double
 );
 
+-- one row per claim that was published about the study, as published.toml states it
+create table published_claims (
+    file varchar not null, line bigint, ordinal integer not null, claim varchar not null,
+    text varchar not null, published double, printed varchar, rounding double, unit varchar,   -- rounding: half a unit of the last printed digit
+    estimate varchar not null, place varchar not null,   -- the figure that it is held against; JSON: its qualifiers
+    over varchar, over_place varchar not null,   -- divided by this one
+    relation varchar not null,        -- equals | at_most | at_least | is_bound | equivalent | different
+    excludes double,                  -- the sentence needs an interval without this value
+    stands varchar not null, note varchar                     -- the verdict that the author stands by
+);
+
 -- one row per known defect that touched this study
 create table defects (
     defect varchar not null, engine varchar not null, versions varchar not null, scope varchar,   -- scope: file, target or boot it was found in
