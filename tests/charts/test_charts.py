@@ -78,6 +78,18 @@ FRAMES: dict[str, pl.DataFrame] = {
         "run": ["a", "a", "b"], "kind": ["decode only", "prompt and decode", "prompt only"],
         "prompt_tokens": [0, 512, None], "start_s": [0.0, 0.1, 0.0], "end_s": [0.1, 0.7, 1.0],
     }),
+    "effect_by_class": pl.DataFrame({
+        "label": ["b chat", "b chat", "b batch"], "group": ["first token", "longest gap", "first token"],
+        "value": [3.0, -0.05, None], "low": [-8.0, None, None], "high": [13.0, None, None],
+    }),
+    "times_by_phase": pl.DataFrame({
+        "label": ["b chat", "b chat", "b batch"], "phase": ["alone", "both", "both"],
+        "p50": [0.4, 0.6, None], "p95": [0.7, 13.0, None],
+    }),
+    "rate_over_time": pl.DataFrame({
+        "group": ["b chat, alone", "b chat, alone", "b chat, both"], "minutes": [0.0, 1.0, 0.0],
+        "rate": [8.0, 7.5, None],
+    }),
 }  # fmt: skip
 
 
@@ -120,6 +132,16 @@ def _marks(chart: alt.LayerChart, kind: str) -> int:
 def test_a_point_has_a_rule_only_where_both_ends_are_known() -> None:
     chart = charts.share_by_boot(FRAMES["share_by_boot"], **TEXTS)
     assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 1)
+
+
+def test_an_effect_without_an_interval_is_an_open_point_beside_the_line_at_zero() -> None:
+    chart = charts.effect_by_class(FRAMES["effect_by_class"], **TEXTS)
+    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 2)  # the line at zero is a rule
+
+
+def test_a_time_is_a_bar_from_the_median_to_the_tail_for_each_phase() -> None:
+    chart = charts.times_by_phase(FRAMES["times_by_phase"], **TEXTS)
+    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (4, 2)
 
 
 def test_a_refused_boot_is_open_and_a_boot_without_a_pool_is_not_drawn() -> None:

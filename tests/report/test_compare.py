@@ -28,6 +28,7 @@ def test_two_arms_on_the_terminal_and_on_a_page(tmp_path: Path, capsys: pytest.C
     assert speed[3].startswith("~ ")
     assert speed[4] == "no verdict: one boot"
     assert lines[-1] == str(out / "50-arms.html")
+    assert {p.name for p in out.iterdir()} == {"50-arms.html", "index.html", "results.json", "figures", "tables"}
     page = (out / "50-arms.html").read_text()
     assert {"fig-ratios", "fig-start-up", "table-knobs", "table-conditions", "table-verdicts"} <= set(
         re.findall(r'id="([a-z-]+)"', page)

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.arm_tables import margin, measure_text, percent, verdict_text
+from analysis.findings.arm_tables import comparable, margin, measure_text, percent, verdict_text
 from analysis.findings.arms import Arms
 
 SHORT = {
@@ -44,11 +44,10 @@ def forest_table(found: list[Estimate]) -> pl.DataFrame:
 def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, Any]:
     """Margin, end of the axis, title, subtitle and text alternative of the chart of ratios."""
     drawn = [e for e in found if e.value is not None]
-    decided = [e for e in drawn if e.verdict in ("different", "equivalent")]
-    open_points, far = (
-        sum(e.low is None for e in drawn),
-        sum(not 1 / FARTHEST <= (e.value or 1) <= FARTHEST for e in drawn),
-    )
+    compared = comparable(found)
+    decided = [e for e in compared if e.verdict in ("different", "equivalent")]
+    open_points = sum(e.low is None for e in drawn)
+    far = sum(not 1 / FARTHEST <= (e.value or 1) <= FARTHEST for e in drawn)
     bases = list(dict.fromkeys(e.qualifiers["a"] for e in found))
     base = f"ratio over arm {bases[0]}" if len(bases) == 1 else "ratio of the arms named"
     said = [
@@ -58,10 +57,11 @@ def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, Any]:
     return {
         "margin": margin(of),
         "farthest": FARTHEST,
-        "title": f"{len(decided)} of {len(drawn)} ratios are decided" if drawn else "There is no ratio to show",
+        "title": f"{len(decided)} of {len(compared)} comparisons are decided" if drawn else "There is no ratio to show",
         "subtitle": f"{base}, 95 % intervals; shaded: the same within {percent(margin(of))} "
         + ("(by default)" if of.plan.margin is None else "(declared)")
-        + f"; open: no interval ({open_points}); beyond the axis, only in the table: {far}",
+        + f"; open: no interval ({open_points}); beyond the axis, only in the table: {far}"
+        + ("; pools of two settings do not compare" if len(compared) < len(found) else ""),
         "description": "Ratios of arms. " + ("; ".join(said) or "no data"),
     }
 

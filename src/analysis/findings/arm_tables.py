@@ -54,7 +54,7 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
     if len(names) < 2:
         there = f"there is one arm, {names[0]}" if names else "there is no boot log and no declared boot"
         return f"No arms can be compared: {there}."
-    found = _comparable(found)
+    found = comparable(found)
     if not found:
         return f"The {len(names)} arms have no measure in common that compares."
     count = Counter(e.verdict for e in found)
@@ -95,11 +95,11 @@ def headline(found: list[Estimate]) -> list[Estimate]:
     """The figures that the answer rests on: speed that was decided, then what else was, then speed that was not."""
     decided = ("different", "equivalent")
     return sorted(
-        _comparable(found), key=lambda e: (e.verdict not in decided) * 2 + (e.qualifiers["measure"] not in arms.SPEED)
+        comparable(found), key=lambda e: (e.verdict not in decided) * 2 + (e.qualifiers["measure"] not in arms.SPEED)
     )[:4]
 
 
-def _comparable(found: list[Estimate]) -> list[Estimate]:
+def comparable(found: list[Estimate]) -> list[Estimate]:
     """The ratios without those of pools of two settings, which are numbers but no comparison."""
     return [e for e in found if arms.POOL_LIMIT not in e.warnings]
 
@@ -108,7 +108,7 @@ def next_step(of: Arms, found: list[Estimate]) -> str:
     """What would decide."""
     if of.boots.is_empty():
         return "Add the boot logs, or declare the boots in study.toml: [[boots]] with id, arm and files."
-    if len(of.names) > 1 and not _comparable(found):
+    if len(of.names) > 1 and not comparable(found):
         return "Give both arms a load, or their logs: requests below a folder of the boot's name, logs in boots/."
     if len(of.names) < 2:
         return "Boot a second configuration into the same folder, or compare two studies: make compare A=... B=..."
@@ -147,6 +147,7 @@ def arm_table(of: Arms) -> pl.DataFrame:
         boots = of.boots.filter(pl.col("arm") == arm)
         within = arm_knobs.within(of.knobs, of.of_arm(arm))
         known = arm_knobs.is_known(of.knobs, of.of_arm(arm))
+        both_known = known and first is not None and arm_knobs.is_known(of.knobs, of.of_arm(first))
         changed = _differing(of, (first, arm)) if first and arm != first else []
         rows.append({
             "arm": arm, "boots": boots.height, "served": boots.filter(pl.col("outcome") == "served").height,
@@ -154,7 +155,7 @@ def arm_table(of: Arms) -> pl.DataFrame:
             "sessions": boots["session_name"].n_unique() if not boots["session_name"].null_count() else None,
             "configuration": _configuration(within, known),
             "differs from the base in": "(the base)" if arm == first else ", ".join(changed) or "nothing that is known",
-            "comparison": "—" if arm == first else _kind(of, changed, within, known),
+            "comparison": "—" if arm == first else _kind(of, changed, within, both_known),
         })  # fmt: skip
     texts = ("known from", "configuration", "differs from the base in", "comparison")
     schema = {

@@ -120,10 +120,13 @@ def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
 
 
 def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
-    """Two studies as one: each arm and boot is called by its study's name first; the first study's margin holds."""
+    """Two studies as one: arms, boots and declared sessions are called by their study's name first.
+
+    The first study's margin holds, else the second's.
+    """
     parts = []
     for arms, name in zip((first, second), names, strict=True):
-        boots = arms.boots.with_columns(_under(name, "arm"), _under(name, "boot"))
+        boots = arms.boots.with_columns(*(_under(name, column) for column in ("arm", "boot", "session")))
         others = (getattr(arms, part).with_columns(_under(name, "boot")) for part in PARTS)
         parts.append((boots, *others))
     boots, measures, knobs, conditions, answers, phases = (

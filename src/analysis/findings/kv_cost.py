@@ -140,7 +140,9 @@ def costs(connection: duckdb.DuckDBPyConnection, of: list[Series], found: list[C
         names, why, evidence = qualifiers(one, several), contradiction(one, found), lines(connection, one.boots)
         for route, estimate in raw_costs(one, found).items():
             if why is not None and route != "two_point":
-                estimate = no_interval(None, "bytes/token", estimate.method, why, n=estimate.n, n_of="boots")
+                estimate = no_interval(
+                    None, "bytes/token", estimate.method, f"not computable: {why}", n=estimate.n, n_of="boots"
+                )
             estimate = (
                 estimate.with_warnings(why.partition(": ")[2]) if why is not None and route == "two_point" else estimate
             )

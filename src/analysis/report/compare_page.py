@@ -1,5 +1,6 @@
 """Two studies, or two arms, against each other: one page beside the reports, and a table for the terminal."""
 
+import shutil
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -59,6 +60,7 @@ def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:
             [page],
             {side: generated_from(s.study) for side, s in zip("AB", sides, strict=True)},
         )
+        shutil.rmtree(folder / "results")
     return place / f"{PAGE}.html", text(compared, pairs, found)
 
 

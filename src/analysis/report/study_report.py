@@ -2,6 +2,7 @@
 
 import json
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from analysis.report.results import estimate_from_json, key
 from analysis.report.run import build
 from analysis.report.takeaways import text
 from analysis.store import fingerprint
+from analysis.store.fleet import study_of
 from analysis.study import Study
 
 DEFECTS = "select defect, engine, versions, scope, detected_by, action, detail from defects order by all"
@@ -25,10 +27,10 @@ VERSIONS = ("altair", "duckdb", "papermill", "polars", "scipy")
 def make(data: str, out: Path | None = None) -> Path:
     """Make the report of the study that `data` names and return the path of its index.html.
 
-    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, NothingToReadError or
-    ReportError, each with one sentence.
+    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, ServerError,
+    NothingToReadError or ReportError, each with one sentence.
     """
-    folder = paths.find(data)
+    folder = study_of(data, lambda text: print(text, file=sys.stderr))
     progress = TerminalProgress()
     study = read_in(folder, progress)
     notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))

@@ -37,8 +37,8 @@ def read(file: SourceFile) -> Reading:
         return _boots_jsonl(file)
     reading = Reading("config", TOML)
     values, lines = toml_of(file)
-    for key, value in _leaves(values):
-        reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(_json(value)))
+    for key, value in leaves(values):
+        reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
     _margin(values, lines, reading)
     _comparison(values, lines, reading)
     for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
@@ -56,7 +56,7 @@ def toml_of(file: SourceFile) -> tuple[dict[str, Any], dict[str, int]]:
     except (RecursionError, ValueError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise UnreadableFileError(f"{file.path}: not valid TOML: {why}; correct it") from None
-    return values, dict(_lines(text))
+    return values, dict(line_numbers(text))
 
 
 def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
@@ -87,8 +87,8 @@ def _comparison(values: dict[str, Any], lines: dict[str, int], reading: Reading)
 def _boots_jsonl(file: SourceFile) -> Reading:
     reading = Reading("config", BOOTS)
     for index, (line, values) in enumerate(objects(file, reading)):
-        for key, value in _leaves(values):
-            reading.add("study_facts", line=line, key=clean(f"boots[{index}].{key}"), value=clean(_json(value)))
+        for key, value in leaves(values):
+            reading.add("study_facts", line=line, key=clean(f"boots[{index}].{key}"), value=clean(as_json(value)))
         _boot(values, line, index + 1, reading)
     return reading
 
@@ -137,22 +137,23 @@ def _unix(fields: Fields, key: str) -> float | None:
     return None
 
 
-def _leaves(value: dict[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def leaves(value: dict[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The values by path; tables and lists of tables are entered, an empty or very deep one is a value itself."""
     for key, inner in value.items():
         name = f"{path}{key}"
         if depth > MAX_DEPTH:
             yield name, inner
         elif isinstance(inner, dict) and inner:
-            yield from _leaves(inner, f"{name}.", depth + 1)
+            yield from leaves(inner, f"{name}.", depth + 1)
         elif isinstance(inner, list) and inner and all(isinstance(entry, dict) for entry in inner):
             for index, entry in enumerate(inner):
-                yield from _leaves(entry, f"{name}[{index}].", depth + 1) if entry else iter([(f"{name}[{index}]", {})])
+                yield from leaves(entry, f"{name}[{index}].", depth + 1) if entry else iter([(f"{name}[{index}]", {})])
         else:
             yield name, inner
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """A value of a TOML file as JSON; dates and times as their text, what is not finite as a word."""
     if isinstance(value, float) and finite([value]) is None:
         return json.dumps(str(value))
     try:
@@ -161,7 +162,7 @@ def _json(value: Any) -> str:
         return json.dumps("nested too deeply to be kept")
 
 
-def _lines(text: str) -> Iterator[tuple[str, int]]:
+def line_numbers(text: str) -> Iterator[tuple[str, int]]:
     """Where keys stand, by their path: headers and `key =` lines of the usual form; others have no line."""
     counts: dict[str, int] = {}
     table = ""

@@ -30,6 +30,15 @@ create table samples (
     page integer not null, series integer not null, line bigint not null, value double
 );
 
+-- one row per replica of a fleet and series: what a server computed for it over the whole period
+create table replica_totals (
+    file varchar not null, line bigint not null, replica varchar not null,
+    name varchar not null,            -- sample name as its engine exports it
+    labels varchar not null,          -- JSON object, keys sorted
+    value double not null,            -- counters and histogram sums and counts: the increase; gauges: the last value
+    is_setting boolean not null       -- an info metric whose labels say how the replica is set
+);
+
 -- one row per boot: what its log says, resolved by the rules of the engine's version
 create table boots (
     boot varchar primary key,         -- file stem; stem#k for the k-th boot in a file; stem#service
@@ -87,7 +96,8 @@ create table requests (
     tokens_cum bigint[],
     finish_reason varchar, http_status integer,
     status varchar not null,          -- ok | error | incomplete | aborted | warmup
-    valid boolean, error varchar, output_text varchar
+    valid boolean, error varchar, output_text varchar,
+    outcome varchar, attempt bigint   -- outcome: pass | retry | abstain | repair, as the client judged; attempt: from 1
 );
 
 -- one row per reading of a host counter
