@@ -19,7 +19,7 @@ WriteStudy = Callable[..., Study]
 def test_the_curve_holds_the_boots_the_line_and_the_need_of_each_level() -> None:
     known = boot_risk.memory(Study("vllm-cpu").connection)
     curve = kv_curves.along_batch(known)
-    assert curve["group"].unique().to_list() == ["profiled, 0.25 of memory; length 8,192"]
+    assert curve["group"].unique().to_list() == ["length 8,192; profiled, 0.25 of memory"]
     boots = sorted(curve.filter(kind="boot").select("x", "value").iter_rows())
     x, y = [2048.0] * 4 + [8192.0] * 3, [3.91, 3.91, 3.91, 4.03, 3.92, 4.02, 4.04]
     assert boots == sorted(zip(x, y, strict=True))

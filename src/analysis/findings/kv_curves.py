@@ -101,7 +101,7 @@ def _predicted(boots: Iterable[KvBoot], batch: float) -> Prediction | float | No
 
 
 def _name(population: str, where: str) -> str:
-    return f"{population}; {where}" if population else where
+    return f"{where}; {population}" if population else where
 
 
 def chances(answers: list[Risk]) -> pl.DataFrame:

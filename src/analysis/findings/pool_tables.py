@@ -190,13 +190,21 @@ def pairs_table(estimates: list[Estimate]) -> pl.DataFrame:
     made = [
         {
             "arm": who(e), "measure": MEASURES.get(e.qualifiers.get("measure", ""), "memory over pool"), "boots": e.n,
-            "factor": None if e.value is None else show(e), "why none": e.reason if e.low is None else None,
+            "factor": _factor(e),
+            "why none": e.reason if e.low is None else None,
             "read with it": "; ".join(e.warnings) or None,
         }
         for e in estimates
     ]  # fmt: skip
     names = ("arm", "measure", "boots", "factor", "why none", "read with it")
     return pl.DataFrame(made, schema={n: pl.Int64 if n == "boots" else pl.String for n in names})
+
+
+def _factor(e: Estimate) -> str | None:
+    """The figure; where it has no interval, as exact as the log has it: the reason stands beside it."""
+    if e.value is None:
+        return None
+    return show(e) if e.low is not None else show_number(e.value, e.unit)
 
 
 def identity_table(identity: list[Estimate]) -> pl.DataFrame:
