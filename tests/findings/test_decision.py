@@ -74,8 +74,9 @@ def test_a_record_that_is_there_is_left_as_it_is(tmp_path: Path, capsys: pytest.
     assert main(["decide", str(folder), "--force"]) == 0
     assert "[[retest]]" in (folder / "decision.toml").read_text()
     assert main(["decide", str(folder), "--force", "--arm", "no such"]) == 1
-    assert main(["decide", str(folder), "--force", "--from", "vllm-cpu"]) == 1
-    assert "make decide DATA=vllm-cpu writes it" in capsys.readouterr().err
+    other = copy(tmp_path, "vllm-cpu-mixed")
+    assert main(["decide", str(folder), "--force", "--from", str(other)]) == 1
+    assert f"make decide DATA={other} writes it" in capsys.readouterr().err
 
 
 def read(tmp_path: Path, text: bytes) -> Study:

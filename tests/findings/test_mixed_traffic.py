@@ -289,6 +289,20 @@ def test_what_the_client_judged_is_counted(make: Make) -> None:
     assert study.sql("select what from unparsed")["what"].to_list() == ["request trace: outcome"]
 
 
+def test_requests_without_times_are_counted_and_have_no_quantile(make: Make) -> None:
+    study = make([_line(1, 1e9, "chat", "all", 0.5, 1)])
+    (study.data / "individual_responses.json").write_text(json.dumps([
+        {"error_code": None, "error_msg": "", "inter_token_latency_s": 0.1, "ttft_s": 0.2, "end_to_end_latency_s": 1.2,
+         "request_output_throughput_token_per_s": 9, "number_total_tokens": 20, "number_output_tokens": 11,
+         "number_input_tokens": 9}]))  # fmt: skip
+    (study.data / "study.toml").write_text('[classes.other]\nfiles = ["individual*"]\n')
+    [_, other] = class_groups.groups(Study(study.data).connection)
+    assert {e.qualifiers["outcome"]: e.value for e in mixed_traffic.outcomes(other)}["completed"] == 1
+    assert {e.reason for e in mixed_traffic.times(other)} == {
+        "not computable: the records do not say when a request was sent, so there are no blocks"
+    }
+
+
 def test_classes_can_be_named_by_file(make: Make) -> None:
     trace = [_line(n, 1e9 + n, "", "all", 0.5, 1) for n in range(3)]
     trace = [line.replace('"class": "", ', "") for line in trace]

@@ -175,8 +175,8 @@ def estimates(record: Decision, checked: list[Checked]) -> list[Estimate]:
         name = f"{number}: {c.condition.name}"
         lines = (Evidence(record.file, line=c.condition.line), *(c.fact.evidence if c.fact else ()))
         made = not_computable("1", c.said) if c.verdict == "cannot_tell" else Estimate(
-            float(c.verdict == "come_true"), "1", "census", "condition of the record against this study", n=1,
-            n_of="conditions", reason="census: it has come true (1) or not (0)", warnings=(c.said,),
+            float(c.verdict == "come_true"), "1", "census", f"against the record: {c.said}", n=1,
+            n_of="conditions", reason="census: it has come true (1) or not (0)",
         )  # fmt: skip
         found.append(made.with_evidence(*lines).named("decision.condition", FINDING, condition=name))
     true = sum(c.verdict == "come_true" for c in checked)

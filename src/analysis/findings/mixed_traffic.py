@@ -35,10 +35,12 @@ UNJUDGED = "the trace does not say which outputs are valid records (valid); that
 def times(group: Group) -> list[Estimate]:
     """mixed.ttft, mixed.inter_token, mixed.completion and mixed.decode_rate of a group, at p50 and at the slow tail."""
     found = []
-    if not group.done.height:
+    if not group.requests.filter("is_completed").height:
         return []
+    unplaced = not group.done.height
     for id, column, unit, more, missing in MEASURES:
         quantiles = (0.5, 0.05) if id == "mixed.decode_rate" else QUANTILES
+        missing = "the records do not say when a request was sent, so there are no blocks" if unplaced else missing
         found += [_quantile(group, id, column, unit, q, missing, more) for q in quantiles]
     return found
 
@@ -157,7 +159,7 @@ def outcomes(group: Group) -> list[Estimate]:
     """mixed.requests: how many requests of a group ended in each status, and how the client judged them; counted."""
     judged = group.requests["outcome"].drop_nulls()
     counts = {
-        "completed": group.done.height,
+        "completed": group.requests.filter("is_completed").height,
         **{s: group.requests.filter(status=s).height for s in ("error", "aborted", "incomplete")},
     }
     counts["completed without output"] = group.requests.height - sum(counts.values())
