@@ -26,7 +26,7 @@ def lever_ceiling(
 
     At a mean concurrency up to 1.05 the cap 1/(1 - R + R/f) is a bound. Above it a request that waits for somebody
     else's phase books the wait elsewhere: not a bound, but, with `wall_share` p (share of wall-clock time the phase
-    runs), the first-order range R + p(1 - R) .. R + p for f = inf.
+    runs), the first-order range s (R + p(1 - R)) .. s (R + p) with s = 1 - 1/f.
     """
     method = "1 / (1 - R + R / f)"
     if share.value is None or not 0 <= share.value < 1:
@@ -38,24 +38,44 @@ def lever_ceiling(
             sensitivity={}, assumption="requests do not overlap",
         )  # fmt: skip
     known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
-    if wall_share is None or not 0 <= wall_share <= 1 or factor != inf:
+    if wall_share is None or not 0 <= wall_share <= 1:
         reason = f"not a bound: requests overlap ({known})"
         return no_interval(cap(share.value, factor), "x", method, reason, n=share.n, n_of=share.n_of)
-    return _first_order(share, concurrency, wall_share, known)
+    return _first_order(share, concurrency, wall_share, known, 1 - 1 / factor)
 
 
-def _first_order(share: Estimate, concurrency: float | None, p: float, known: str) -> Estimate:
+def _first_order(share: Estimate, concurrency: float | None, p: float, known: str, saved: float) -> Estimate:
     low = share.low if share.low is not None else share.value
     high = share.high if share.high is not None else share.value
     assert low is not None
     assert high is not None
-    least, most = low + p * (1 - low), high + p
+    least, most = saved * (low + p * (1 - low)), saved * (high + p)
     notes = ("too low above ten requests at once",) if concurrency is None or concurrency > FIRST_ORDER else ()
     return Estimate(
-        None, "x", "estimate", "first order: R + p(1 - R) .. R + p of request-seconds", cap(min(least, 1)),
+        None, "x", "estimate", "first order: s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f", cap(min(least, 1)),
         cap(most) if most < 1 else inf, None, share.n, share.n_of,
         "each second of the phase delays the requests in flight; queue time saved comes on top",
         reason=f"not a bound: requests overlap ({known})", warnings=notes,
+    )  # fmt: skip
+
+
+def fewer_tokens(prefill_share: Estimate, factor: float, concurrency: float | None) -> Estimate:
+    """How much shorter requests get with 1/`factor` of their output tokens: 1 / (1 - D + D / f), D the decode share.
+
+    Each token that is left takes as long as before. Never a bound: the last tokens of an answer have the longest
+    contexts, and where requests overlap others no longer wait for the steps that are saved.
+    """
+    method = "1 / (1 - D + D / f), D = 1 - R"
+    if prefill_share.value is None or not (0 <= prefill_share.value <= 1 and isfinite(factor) and factor >= 1):
+        return no_interval(None, "x", method, prefill_share.reason or "it takes a share, and answers that get shorter")
+    overlap = (
+        "" if concurrency is not None and concurrency <= SEQUENTIAL else ", and others gain too where they overlap"
+    )
+    low, high = (None if r is None else cap(1 - r, factor) for r in (prefill_share.high, prefill_share.low))
+    return replace(
+        prefill_share, value=cap(1 - prefill_share.value, factor), low=low, high=high, unit="x", kind="estimate",
+        method=method, id="", sensitivity={}, assumption="each output token takes as long as another",
+        reason=f"not a bound: the last tokens of an answer are the slowest{overlap}",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Assumption: pages show the most requests that ran at once. What counters leave possible for the prefill share of steps."""
+"""Assumption: pages show the most requests that ran at once. The prefill share of step time that counters allow."""
 
 from math import inf, isfinite
 

@@ -22,7 +22,8 @@ class LengthFit:
     """Least squares of prefill and decode seconds on lengths: all rows, and with each block of time left out.
 
     `coefficients` are FIXED, PER_TOKEN, DECODE, DECODE_BY_LENGTH; `left_out` has a row of them for each block;
-    `shortest` and `longest` are the prompts that were recorded. `notes` go with every figure of the fit.
+    `shortest` and `longest` are the prompts that were recorded, `answer` the median of output tokens. `notes` go with
+    every figure of the fit.
     """
 
     coefficients: Floats
@@ -31,11 +32,12 @@ class LengthFit:
     n_of: str
     shortest: float
     longest: float
+    answer: float
     notes: tuple[str, ...] = ()
 
 
 class AtLength(NamedTuple):
-    """What a request of given lengths takes: seconds of prefill, seconds of decode, and the share of prefill in both."""
+    """What a request of given lengths takes: seconds of prefill and of decode, and the prefill share of both."""
 
     prefill: Estimate
     decode: Estimate
@@ -57,7 +59,7 @@ def of_requests(
         return f"fewer than {LEAST_ROWS} requests"
     gaps = np.maximum(tokens - 1, 0)
     rows = np.column_stack((np.ones_like(length), length)), np.column_stack((gaps, gaps * length))
-    return _fit(rows, (prefill, decode), labels, length, "requests")
+    return _fit(rows, (prefill, decode), labels, (length, tokens), "requests")
 
 
 def of_windows(
@@ -78,15 +80,17 @@ def of_windows(
     weight = 1 / np.sqrt(n)
     gaps = np.maximum(tokens - n, 0) * weight
     rows = np.column_stack((n, length)) * weight[:, None], np.column_stack((gaps, np.zeros_like(gaps)))
-    found = _fit(rows, (prefill * weight, decode * weight), np.unique(labels, return_inverse=True)[1], length / n,
-                 "scrape intervals")  # fmt: skip
+    found = _fit(rows, (prefill * weight, decode * weight), np.unique(labels, return_inverse=True)[1],
+                 (length / n, tokens / n), "scrape intervals")  # fmt: skip
     note = "lengths are means of scrape intervals, and the decode seconds of a token do not change with them"
     return found if isinstance(found, str) else replace(found, notes=(note,))
 
 
 def _fit(
-    designs: tuple[Floats, Floats], answers: tuple[Floats, Floats], block: NDArray[np.int64], length: Floats, n_of: str
-) -> LengthFit | str:
+    designs: tuple[Floats, Floats], answers: tuple[Floats, Floats], block: NDArray[np.int64],
+    lengths: tuple[Floats, Floats], n_of: str,
+) -> LengthFit | str:  # fmt: skip
+    length, output = lengths
     if not length.max() > length.min():
         return f"all prompts are of one length ({length[0]:g} tokens)"
     blocks = int(block.max()) + 1
@@ -95,7 +99,8 @@ def _fit(
         return "prompts of another length are in one block of time only"
     (x, u), (y, v) = designs, answers
     found = np.array([np.concatenate((_least_squares(x[r], y[r]), _not_falling(u[r], v[r]))) for r in kept])
-    return LengthFit(found[0], found[1:], len(length), n_of, float(length.min()), float(length.max()))
+    return LengthFit(found[0], found[1:], len(length), n_of, float(length.min()), float(length.max()),
+                     float(np.median(output)))  # fmt: skip
 
 
 def _least_squares(design: Floats, answer: Floats) -> Floats:
