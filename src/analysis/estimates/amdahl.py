@@ -26,7 +26,7 @@ def lever_ceiling(
 
     At a mean concurrency up to 1.05 the cap 1/(1 - R + R/f) is a bound. Above it a request that waits for somebody
     else's phase books the wait elsewhere: not a bound, but, with `wall_share` p (share of wall-clock time the phase
-    runs), the first-order range s (R + p(1 - R)) .. s (R + p) with s = 1 - 1/f.
+    runs), the first-order range s R .. s (R + p) with s = 1 - 1/f.
     """
     method = "1 / (1 - R + R / f)"
     if share.value is None or not 0 <= share.value < 1:
@@ -49,13 +49,30 @@ def _first_order(share: Estimate, concurrency: float | None, p: float, known: st
     high = share.high if share.high is not None else share.value
     assert low is not None
     assert high is not None
-    least, most = saved * (low + p * (1 - low)), saved * (high + p)
+    least, most = saved * low, saved * (high + p)
     notes = ("too low above ten requests at once",) if concurrency is None or concurrency > FIRST_ORDER else ()
     return Estimate(
-        None, "x", "estimate", "first order: s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f", cap(min(least, 1)),
+        None, "x", "estimate", "first order: s R .. s (R + p), s = 1 - 1/f", cap(min(least, 1)),
         cap(most) if most < 1 else inf, None, share.n, share.n_of,
         "each second of the phase delays the requests in flight; queue time saved comes on top",
         reason=f"not a bound: requests overlap ({known})", warnings=notes,
+    )  # fmt: skip
+
+
+def first_order(held: Estimate, concurrency: float | None, factor: float = inf) -> Estimate:
+    """What a faster phase would spare where requests overlap, from the share of request-seconds that it holds.
+
+    `held` counts each request's own seconds of the phase and those it waits for somebody else's. Not a bound: queue
+    time comes on top, and with the phase gone other requests are in flight at other times.
+    """
+    method = "first order: 1 / (1 - S + S / f), S the share of request-seconds that the phase holds"
+    if held.value is None or not 0 <= held.value < 1:
+        return no_interval(None, "x", method, held.reason or "the share is not below 1")
+    known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
+    low, high = (None if end is None else cap(end, factor) for end in (held.low, held.high))
+    return replace(
+        held, value=cap(held.value, factor), low=low, high=high, unit="x", kind="estimate", method=method, id="",
+        sensitivity={}, reason=f"not a bound: requests overlap ({known}); first order",
     )  # fmt: skip
 
 

@@ -29,6 +29,8 @@ class Accountings:
     concurrency: list[Estimate]
     by_clients: list[Estimate] = field(default_factory=list)
     """Requests at once as clients saw it: alone it can show that there was never more than one."""
+    held: list[Estimate] = field(default_factory=list)
+    """Shares of request-seconds that some prefill holds, own and others': what a free prefill would spare."""
 
     def rows(self) -> list[Estimate]:
         """Every share of prefill, of whatever accounting."""

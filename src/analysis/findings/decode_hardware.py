@@ -24,8 +24,8 @@ from analysis.findings.time_tables import run_of
 ACHIEVED, CEILING, SHARE = "decode.steps_per_second", "decode.steps_ceiling", "decode.bandwidth_share"
 READ = "decode.read_bytes_per_second"
 BANDWIDTH_KEY = "hardware.memory_bandwidth_bytes_per_s"
-NO_BANDWIDTH = f"study.toml does not say {BANDWIDTH_KEY} (of one rank)"
-NO_WEIGHTS = "the boot log does not print the size of the weights, and study.toml does not say model.weights_bytes"
+NO_BANDWIDTH = f"study.toml gives no {BANDWIDTH_KEY}"
+NO_WEIGHTS = "the boot log prints no size of weights, and study.toml gives no model.weights_bytes"
 DTYPE_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2, "float8": 1, "fp8": 1, "int8": 1}
 PRINTED_HALF = {"GiB": 0.005 * 2**30, "MiB": 0.005 * 2**20}
 """Half a unit of the second decimal, to which logs print sizes."""
@@ -173,7 +173,7 @@ def table(found: list[Estimate]) -> pl.DataFrame:
     rows: dict[str, dict[str, str]] = {}
     for e in found:
         row = rows.setdefault(run_of(e), {"run": run_of(e)})
-        row[names[e.id]] = show(e)
+        row[names[e.id]] = "not computable" if e.id == SHARE and e.value is None else show(e)
         if e.id == ACHIEVED:
             row["by"] = e.picked
     return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(("run", *names.values(), "by"), pl.String))

@@ -92,7 +92,7 @@ def at_table(answers: list[AtLength]) -> pl.DataFrame:
         beyond = any(w.startswith("extrapolated") for w in prefill.warnings)
         rows.append((
             run_of(prefill),
-            *(show_number(float(prefill.qualifiers[key]), "", digits=6) for key in ("prompt_tokens", "output_tokens")),
+            *(show_number(float(prefill.qualifiers[key]), "") for key in ("prompt_tokens", "output_tokens")),
             *(show(e) for e in answer),
             "extrapolated: no such prompt was recorded" if beyond else "within the recorded prompts",
         ))  # fmt: skip

@@ -22,8 +22,8 @@ PREFILL, DECODE, SHARE = "length.prefill_seconds", "length.decode_seconds", "len
 AT = {PREFILL: "at_length.prefill_seconds", DECODE: "at_length.decode_seconds", SHARE: "at_length.prefill_share"}
 SLOPE = "rate.prefill.slope"
 BLOCKS = 10
-BINS, LEAST_IN_BIN = 4, 8
-"""Most groups of prompts by length, and the fewest requests of each."""
+FAR, LEAST_IN_BIN = 2, 8
+"""Prompts whose lengths differ by more than this factor are two kinds; a kind of twice so many is cut in halves."""
 CLIENTS = "clients: from sending to the first token is called prefill, so queue and network are inside"
 ENGINE = "engine: its own prefill and decode seconds of what finished between two scrapes"
 NEEDED = "it takes requests with times and token counts, or timed pages with counts of requests and prompt tokens"
@@ -153,7 +153,7 @@ def slopes(found: list[Lengths]) -> list[Estimate]:
 
 
 def bins(found: list[Lengths]) -> list[Estimate]:
-    """Mean prefill and decode seconds and prefill share of the requests of each run, in groups of equal numbers.
+    """Mean prefill and decode seconds and prefill share of the requests of each run, in groups by length.
 
     The qualifier `prompt_tokens` is the range of the group. Blocks of time are the units where there are enough.
     """
@@ -184,11 +184,11 @@ def _seconds(seconds: np.ndarray, one: np.ndarray, block: np.ndarray | None) -> 
 
 
 def _groups(requests: pl.DataFrame) -> list[pl.DataFrame]:
-    """Up to four groups of about equal numbers, requests of one length together; sorted by length."""
-    count = min(BINS, requests.height // LEAST_IN_BIN)
-    if count < 1:
-        return []
+    """Kinds of prompts, where neighbouring lengths are far apart; each in up to two halves, one length together."""
     lengths = requests["prompt_tokens"].to_numpy()
-    cuts = {int(np.searchsorted(lengths, lengths[requests.height * k // count], side="left")) for k in range(1, count)}
-    edges = [0, *sorted(cuts - {0}), requests.height]
-    return [requests[a:b] for a, b in pairwise(edges) if b > a]
+    edges = [0, *(np.flatnonzero(lengths[1:] > FAR * lengths[:-1]) + 1), len(lengths)] if len(lengths) else []
+    for a, b in list(pairwise(edges)):
+        middle = a + int(np.searchsorted(lengths[a:b], lengths[(a + b) // 2], side="left"))
+        if b - a >= 2 * LEAST_IN_BIN and middle > a:
+            edges.append(middle)
+    return [requests[a:b] for a, b in pairwise(sorted(edges))]

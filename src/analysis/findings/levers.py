@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 import polars as pl
 
-from analysis.estimates.amdahl import SEQUENTIAL, fewer_tokens, lever_ceiling
+from analysis.estimates.amdahl import SEQUENTIAL, fewer_tokens, first_order, lever_ceiling
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import wall_states
@@ -24,9 +24,9 @@ LEVER = "time.lever_ceiling"
 HALF = 2.0
 WORDS = {
     ("prefill", ""): "free prefill",
-    ("prefix_cache", ""): "prefix cache hits all",
-    ("output_tokens", "half"): "half the output tokens",
-    ("output_tokens", "median"): "no answer above the median",
+    ("prefix_cache", ""): "all prompts cached",
+    ("output_tokens", "half"): "half the answers",
+    ("output_tokens", "median"): "answers to the median",
 }
 """The levers, by their qualifiers `lever` and `to`, as a reader calls them."""
 
@@ -37,6 +37,7 @@ class _Setting:
 
     at_once: float | None
     wall_share: float | None
+    held: Estimate | None
     prompt_tokens: float | None
     cuts: float | None
 
@@ -44,7 +45,10 @@ class _Setting:
 def levers(known: Accountings, runs: list[Run], lengths: list[Lengths]) -> list[Estimate]:
     """time.lever_ceiling of every lever and run that has a prefill share of request-seconds, or why there is none."""
     at_once = _by_run(known.concurrency)
-    wall = _by_run(e for e in known.wall if e.id == wall_states.SHARE)
+    # Clocks of clients that sent a part of the requests only show a part of what held them up.
+    complete = {run_of(e) for e in known.by_clients if e.kind == "census"}
+    wall = _by_run(e for e in known.wall if e.id == wall_states.SHARE and run_of(e) in complete)
+    held = _by_run(e for e in known.held if run_of(e) in complete or e.picked == wall_states.BY_LOG)
     by_name = {each.name: each for each in lengths}
     of_run = {run.name: run for run in runs}
     found = []
@@ -56,6 +60,7 @@ def levers(known: Accountings, runs: list[Run], lengths: list[Lengths]) -> list[
             # A lower limit of one at a time does not show that there were not two.
             1.0 if name in known.sequential() else least if (least or 0) > SEQUENTIAL else None,
             wall[name].value if name in wall else None,
+            held.get(name),
             _mean_prompt(run),
             median_cut(by_name[run.name].requests) if run is not None and run.name in by_name else None,
         )
@@ -72,15 +77,22 @@ def _each(share: Estimate, setting: _Setting) -> dict[tuple[str, str], Estimate]
     longest = inf if setting.prompt_tokens is None else max(setting.prompt_tokens, 1.0)
     no_answers = no_interval(None, "x", "none", "no client recorded the lengths of its answers")
     return {
-        ("prefill", ""): lever_ceiling(share, setting.at_once, setting.wall_share),
+        ("prefill", ""): _prefill(share, setting, inf),
         ("prefix_cache", ""): no_interval(None, "x", "none", "the pages do not export the prompts' lengths")
         if longest == inf
-        else lever_ceiling(share, setting.at_once, setting.wall_share, longest),
+        else _prefill(share, setting, longest),
         ("output_tokens", "half"): fewer_tokens(share, HALF, setting.at_once),
         ("output_tokens", "median"): no_answers
         if setting.cuts is None
         else fewer_tokens(share, setting.cuts, setting.at_once),
     }  # fmt: skip
+
+
+def _prefill(share: Estimate, setting: _Setting, factor: float) -> Estimate:
+    """A bound where requests never overlap; else from what prefill holds up; else the range that the clock allows."""
+    if setting.held is None or (setting.at_once is not None and setting.at_once <= SEQUENTIAL):
+        return lever_ceiling(share, setting.at_once, setting.wall_share, factor)
+    return first_order(setting.held, setting.at_once, factor)
 
 
 def _mean_prompt(run: Run | None) -> float | None:

@@ -4,17 +4,23 @@ A client's "prefill" is everything from sending to the first token: network, que
 one state at once count once, so the states of a place add up to its time.
 """
 
+from dataclasses import replace
+
 import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.rounding import show
-from analysis.estimates.trace_step_time import step_share_from_traces
+from analysis.estimates.step_time import held_share
+from analysis.estimates.trace_step_time import held_share_from_traces, step_share_from_traces
 from analysis.estimates.wall_states import STATES, clients_at_once, state_shares
+from analysis.findings import step_time
 from analysis.findings.time_split import FINDING, Run
 from analysis.findings.time_tables import run_of
 
 STATE, SHARE = "time.wall_state", "time.prefill_share.wall_clock"
+HELD = "time.prefill_held_share"
+BY_LOG = "step log: each request of each step"
 FROM_TRACES = "time.prefill_share.step_time_from_traces"
 NEEDED = "no request trace with times on the wall clock (sent, first token, end)"
 CAUTION = "seen by clients: from sending to the first token is called prefill, so queue and network are inside"
@@ -58,6 +64,30 @@ def step_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
         names = {"boot": boot} if boot else {"target": place}
         said = estimate.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans))
         found.append(said.named(FROM_TRACES, FINDING, **names))
+    return found
+
+
+def held_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """time.prefill_held_share by place: from the step log where the boot has one, else from gaps between tokens."""
+    logs = set(step_time.logged(connection))
+    found = []
+    for (place, boot), spans in _spans(connection):
+        if boot in logs:
+            continue
+        placed = spans.filter("is_placed")
+        times = (placed["sent_s"], placed["first_s"].fill_null(placed["end_s"]), placed["end_s"])
+        gaps = connection.sql(GAPS, params={"place": place}).pl()
+        columns = (column.to_numpy() for column in (*times, gaps["start_s"], gaps["stop_s"]))
+        said = replace(held_share_from_traces(*columns), picked="clients: gaps between tokens beside a prefill")
+        names = {"boot": boot} if boot else {"target": place}
+        found.append(
+            said.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans)).named(HELD, FINDING, **names)
+        )
+    for boot in sorted(logs):
+        of_boot = step_time.steps(connection, boot)
+        columns = (of_boot[c].to_numpy() for c in ("elapsed_s", "context_requests", "generation_requests", "engine"))
+        said = replace(held_share(*columns), picked=BY_LOG)
+        found.append(said.with_evidence(*step_time.ends_of_log(of_boot)).named(HELD, FINDING, boot=boot))
     return found
 
 

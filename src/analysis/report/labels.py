@@ -17,6 +17,7 @@ LABELS = {
     "time.wall_state": "share of wall-clock time",
     "time.mean_concurrency": "mean number of requests at once",
     "time.prefill_share.step_time_from_counters": "range of the prefill share of engine step time that counters allow",
+    "time.prefill_held_share": "share of request time that some prefill holds",
     "time.queue_share": "share of queue and inference time spent in the queue",
     "time.residual_share": "end-to-end time that no phase explains",
     "time.lever_ceiling": "most that could be gained",
