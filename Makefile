@@ -9,10 +9,10 @@ SHELL := /bin/bash
 export DATA OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report facts lab test coverage validation fuzz lint lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo "  studies:       $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
@@ -31,6 +31,9 @@ test: $(READY)  ## run all tests, style and type checks included
 
 coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrites the table in docs/methods.md
 	PYTHONPATH=src $(PY) tests/estimates/coverage_table.py docs/methods.md
+
+validation: $(READY)  ## estimate step time without the step log, against it; rewrites the table in docs/step-time-validation.md
+	PYTHONPATH=src:tests/findings $(PY) tests/findings/validation_table.py docs/step-time-validation.md
 
 fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600
 	$(PY) tests/fuzz.py --seconds $(or $(SECONDS),600)

@@ -14,6 +14,7 @@ import polars as pl
 from analysis.estimates.amdahl import SEQUENTIAL, fewer_tokens, first_order, lever_ceiling
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
+from analysis.findings import held as held_up
 from analysis.findings import wall_states
 from analysis.findings.accountings import Accountings
 from analysis.findings.lengths import FINDING, Lengths
@@ -48,7 +49,7 @@ def levers(known: Accountings, runs: list[Run], lengths: list[Lengths]) -> list[
     # Clocks of clients that sent a part of the requests only show a part of what held them up.
     complete = {run_of(e) for e in known.by_clients if e.kind == "census"}
     wall = _by_run(e for e in known.wall if e.id == wall_states.SHARE and run_of(e) in complete)
-    held = _by_run(e for e in known.held if run_of(e) in complete or e.picked == wall_states.BY_LOG)
+    held = _by_run(e for e in known.held if run_of(e) in complete or e.picked == held_up.BY_LOG)
     by_name = {each.name: each for each in lengths}
     of_run = {run.name: run for run in runs}
     found = []
@@ -192,7 +193,7 @@ def next_step(found: list[Estimate]) -> str:
 def unless(found: list[Estimate]) -> str:
     """What would change the answer."""
     pairs = _pairs(found)
-    if all(prefill.kind == "bound" for prefill, _ in pairs):
+    if all(prefill.kind == "bound" or prefill.picked == held_up.BY_LOG for prefill, _ in pairs):
         return "the traffic changes: prompts get longer, answers shorter, or requests start to overlap"
     return (
         "the engine's step time says otherwise: where requests overlap, a prefill also holds up other requests' decode"

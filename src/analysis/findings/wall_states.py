@@ -4,23 +4,17 @@ A client's "prefill" is everything from sending to the first token: network, que
 one state at once count once, so the states of a place add up to its time.
 """
 
-from dataclasses import replace
-
 import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.rounding import show
-from analysis.estimates.step_time import held_share
-from analysis.estimates.trace_step_time import held_share_from_traces, step_share_from_traces
+from analysis.estimates.trace_step_time import step_share_from_traces
 from analysis.estimates.wall_states import STATES, clients_at_once, state_shares
-from analysis.findings import step_time
 from analysis.findings.time_split import FINDING, Run
 from analysis.findings.time_tables import run_of
 
 STATE, SHARE = "time.wall_state", "time.prefill_share.wall_clock"
-HELD = "time.prefill_held_share"
-BY_LOG = "step log: each request of each step"
 FROM_TRACES = "time.prefill_share.step_time_from_traces"
 NEEDED = "no request trace with times on the wall clock (sent, first token, end)"
 CAUTION = "seen by clients: from sending to the first token is called prefill, so queue and network are inside"
@@ -38,12 +32,12 @@ where isfinite(start_s) and isfinite(stop_s) and start_s <= stop_s order by all
 def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
     """time.wall_state of each state and time.prefill_share.wall_clock, by place; of each other run, what is missing."""
     found, places = [], set()
-    for (place, boot), spans in _spans(connection):
+    for (place, boot), spans in spans_by_place(connection):
         names = {"boot": boot} if boot else {"target": place}
         placed = spans.filter("is_placed")
         first = placed["first_s"].fill_null(placed["end_s"])
         estimates = state_shares(placed["sent_s"].to_numpy(), first.to_numpy(), placed["end_s"].to_numpy())
-        notes, evidence = _notes(spans), _files(spans)
+        notes, evidence = notes_of(spans), files_of(spans)
         for state, estimate in estimates.items():
             id, more = (STATE, {"state": state}) if state in STATES else (SHARE, {})
             said = estimate.with_warnings(CAUTION, *notes).with_evidence(*evidence)
@@ -56,38 +50,14 @@ def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estim
 def step_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
     """time.prefill_share.step_time_from_traces: what step time would show, from gaps between tokens, by place."""
     found = []
-    for (place, boot), spans in _spans(connection):
+    for (place, boot), spans in spans_by_place(connection):
         placed = spans.filter("is_placed")
         times = (placed["sent_s"], placed["first_s"].fill_null(placed["end_s"]), placed["end_s"])
         gaps = connection.sql(GAPS, params={"place": place}).pl()
         estimate = step_share_from_traces(*(column.to_numpy() for column in (*times, gaps["start_s"], gaps["stop_s"])))
         names = {"boot": boot} if boot else {"target": place}
-        said = estimate.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans))
+        said = estimate.with_warnings(CAUTION, *notes_of(spans)).with_evidence(*files_of(spans))
         found.append(said.named(FROM_TRACES, FINDING, **names))
-    return found
-
-
-def held_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """time.prefill_held_share by place: from the step log where the boot has one, else from gaps between tokens."""
-    logs = set(step_time.logged(connection))
-    found = []
-    for (place, boot), spans in _spans(connection):
-        if boot in logs:
-            continue
-        placed = spans.filter("is_placed")
-        times = (placed["sent_s"], placed["first_s"].fill_null(placed["end_s"]), placed["end_s"])
-        gaps = connection.sql(GAPS, params={"place": place}).pl()
-        columns = (column.to_numpy() for column in (*times, gaps["start_s"], gaps["stop_s"]))
-        said = replace(held_share_from_traces(*columns), picked="clients: gaps between tokens beside a prefill")
-        names = {"boot": boot} if boot else {"target": place}
-        found.append(
-            said.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans)).named(HELD, FINDING, **names)
-        )
-    for boot in sorted(logs):
-        of_boot = step_time.steps(connection, boot)
-        columns = (of_boot[c].to_numpy() for c in ("elapsed_s", "context_requests", "generation_requests", "engine"))
-        said = replace(held_share(*columns), picked=BY_LOG)
-        found.append(said.with_evidence(*step_time.ends_of_log(of_boot)).named(HELD, FINDING, boot=boot))
     return found
 
 
@@ -95,7 +65,7 @@ def at_once(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Esti
     """time.mean_concurrency by clients' clocks, by place; no census where the engine served more than they sent."""
     finished = {run.name: run.total("prefill_time", "count") for run in runs}
     found = []
-    for (place, boot), spans in _spans(connection):
+    for (place, boot), spans in spans_by_place(connection):
         placed = spans.filter("is_placed")
         estimate = clients_at_once(placed["sent_s"].to_numpy(), placed["end_s"].to_numpy())
         served = finished.get(boot or place)
@@ -103,7 +73,7 @@ def at_once(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Esti
             reason = f"the engine finished {served:.0f} requests, the traces hold {placed.height}"
             estimate = no_interval(estimate.value, "1", estimate.method, reason, n=placed.height, n_of="requests")
         names = {"boot": boot} if boot else {"target": place}
-        said = estimate.with_evidence(*_files(spans))
+        said = estimate.with_evidence(*files_of(spans))
         found.append(said.named("time.mean_concurrency", FINDING, **names, source="clients"))
     return found
 
@@ -139,17 +109,20 @@ def describe(states: list[Estimate]) -> dict[str, str]:
     }
 
 
-def _spans(connection: duckdb.DuckDBPyConnection) -> list[tuple[tuple[str, str | None], pl.DataFrame]]:
+def spans_by_place(connection: duckdb.DuckDBPyConnection) -> list[tuple[tuple[str, str | None], pl.DataFrame]]:
+    """The requests that clients timed on the wall clock, by what served them: (place, boot if known), rows."""
     table = connection.sql("select * from request_spans order by place, file, run, ordinal").pl()
     return [((str(k[0]), part["boot"][0]), part) for k, part in table.group_by("place", maintain_order=True)]
 
 
-def _notes(spans: pl.DataFrame) -> tuple[str, ...]:
+def notes_of(spans: pl.DataFrame) -> tuple[str, ...]:
+    """What was left out of the rows, and how requests without a token are taken."""
     lost = spans.filter(~pl.col("is_placed")).height
     silent = spans.filter(pl.col("is_placed") & pl.col("first_s").is_null()).height
     notes = [f"{lost} requests without times, or with times out of order, left out"] if lost else []
     return (*notes, *([f"{silent} requests got no token: waiting for it until they ended"] if silent else []))
 
 
-def _files(spans: pl.DataFrame) -> tuple[Evidence, ...]:
+def files_of(spans: pl.DataFrame) -> tuple[Evidence, ...]:
+    """The files that the rows came from."""
     return tuple(Evidence(file) for file in spans["file"].unique(maintain_order=True)[:12])
