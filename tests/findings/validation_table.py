@@ -53,8 +53,10 @@ def rows(study: Study) -> list[Row]:
     found = []
     for boot, truth in logged.items():
         share = truth.value or 0.0
-        step_name, held_name, small_name = "prefill share of step time", "share of request time held by prefill", (
-            f"steps of at most {small_steps.LIMIT_TOKENS} tokens"
+        step_name, held_name, small_name = (
+            "prefill share of step time",
+            "share of request time held by prefill",
+            (f"steps of at most {small_steps.LIMIT_TOKENS} tokens"),
         )
         found += [
             Row(boot, step_name, "counters alone", share, counted[boot], RANGES),

@@ -26,7 +26,8 @@ def lever_ceiling(
 
     At a mean concurrency up to 1.05 the cap 1/(1 - R + R/f) is a bound. Above it a request that waits for somebody
     else's phase books the wait elsewhere: not a bound, but, with `wall_share` p (share of wall-clock time the phase
-    runs), the first-order range s R .. s (R + p) with s = 1 - 1/f.
+    runs alone, not what clients see of it), the first-order range s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f. That takes
+    decodes to be spread evenly; `first_order` needs no such thing.
     """
     method = "1 / (1 - R + R / f)"
     if share.value is None or not 0 <= share.value < 1:
@@ -49,10 +50,10 @@ def _first_order(share: Estimate, concurrency: float | None, p: float, known: st
     high = share.high if share.high is not None else share.value
     assert low is not None
     assert high is not None
-    least, most = saved * low, saved * (high + p)
+    least, most = saved * (low + p * (1 - low)), saved * (high + p)
     notes = ("too low above ten requests at once",) if concurrency is None or concurrency > FIRST_ORDER else ()
     return Estimate(
-        None, "x", "estimate", "first order: s R .. s (R + p), s = 1 - 1/f", cap(min(least, 1)),
+        None, "x", "estimate", "first order: s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f", cap(min(least, 1)),
         cap(most) if most < 1 else inf, None, share.n, share.n_of,
         "each second of the phase delays the requests in flight; queue time saved comes on top",
         reason=f"not a bound: requests overlap ({known})", warnings=notes,

@@ -22,8 +22,7 @@ def step_share_from_counters(
     busy for at least (prefill + decode) / at_once seconds; `engine_s`, where it exports the time of its steps, takes
     the place of that. Prefill of the engine is at most `prefill_s`: each of its seconds is one of some request's
     prefill. It is at least what `steps` that decode, of at most `slowest_decode_s` each, leave over; without these
-    two the lower end is zero. A share of an engine that is busier than the least is inside the same range only where
-    the assumption holds.
+    two the lower end is zero. An engine that is busy for longer than the least has its share inside the same range.
     """
     known = (prefill_s, decode_s, at_once, *(v for v in (steps, slowest_decode_s, engine_s) if v is not None))
     if not all(isfinite(v) and v >= 0 for v in known):
@@ -32,8 +31,13 @@ def step_share_from_counters(
     if busy_s <= 0:
         return no_interval(None, "1", METHOD, "no request took any time, or none was seen running")
     decoding_s = steps * slowest_decode_s if steps is not None and slowest_decode_s is not None else inf
+    low, high = max(0.0, 1 - decoding_s / busy_s), min(1.0, prefill_s / busy_s)
+    if low > high * (1 + 1e-9):
+        return no_interval(
+            None, "1", METHOD, "the counters contradict the assumption: the low end is above the high one"
+        )
     return Estimate(
-        None, "1", "estimate", METHOD, max(0.0, 1 - decoding_s / busy_s), min(1.0, prefill_s / busy_s), None,
+        None, "1", "estimate", METHOD, low, max(low, high), None,
         assumption="no more requests ran at once than the pages show, and half of all gaps between tokens or more are "
         "those of steps that only decode",
         reason=A_RANGE, warnings=(A_RANGE,),

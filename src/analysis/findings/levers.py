@@ -15,7 +15,6 @@ from analysis.estimates.amdahl import SEQUENTIAL, fewer_tokens, first_order, lev
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import held as held_up
-from analysis.findings import wall_states
 from analysis.findings.accountings import Accountings
 from analysis.findings.lengths import FINDING, Lengths
 from analysis.findings.time_split import Run
@@ -37,7 +36,6 @@ class _Setting:
     """What is known of the run of a share: requests at once (None: not known to be one) and prefill on the clock."""
 
     at_once: float | None
-    wall_share: float | None
     held: Estimate | None
     prompt_tokens: float | None
     cuts: float | None
@@ -48,7 +46,6 @@ def levers(known: Accountings, runs: list[Run], lengths: list[Lengths]) -> list[
     at_once = _by_run(known.concurrency)
     # Clocks of clients that sent a part of the requests only show a part of what held them up.
     complete = {run_of(e) for e in known.by_clients if e.kind == "census"}
-    wall = _by_run(e for e in known.wall if e.id == wall_states.SHARE and run_of(e) in complete)
     held = _by_run(e for e in known.held if run_of(e) in complete or e.picked == held_up.BY_LOG)
     by_name = {each.name: each for each in lengths}
     of_run = {run.name: run for run in runs}
@@ -60,7 +57,6 @@ def levers(known: Accountings, runs: list[Run], lengths: list[Lengths]) -> list[
         setting = _Setting(
             # A lower limit of one at a time does not show that there were not two.
             1.0 if name in known.sequential() else least if (least or 0) > SEQUENTIAL else None,
-            wall[name].value if name in wall else None,
             held.get(name),
             _mean_prompt(run),
             median_cut(by_name[run.name].requests) if run is not None and run.name in by_name else None,
@@ -90,9 +86,9 @@ def _each(share: Estimate, setting: _Setting) -> dict[tuple[str, str], Estimate]
 
 
 def _prefill(share: Estimate, setting: _Setting, factor: float) -> Estimate:
-    """A bound where requests never overlap; else from what prefill holds up; else the range that the clock allows."""
+    """A bound where requests never overlap; else, to first order, from what prefill holds up, where that is known."""
     if setting.held is None or (setting.at_once is not None and setting.at_once <= SEQUENTIAL):
-        return lever_ceiling(share, setting.at_once, setting.wall_share, factor)
+        return lever_ceiling(share, setting.at_once, factor=factor)
     return first_order(setting.held, setting.at_once, factor)
 
 
