@@ -38,6 +38,14 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["a"] * 4, "state": ["idle", "prefill only", "decode only", "both"], "value": [5.0, 11.0, 46.0, 38.0],
         "low": [20.0] * 4, "high": [79.0] * 4,
     }),
+    "levers": pl.DataFrame({
+        "label": ["a", "a", "b"], "group": ["free prefill", "half the answers", "free prefill"],
+        "value": [None, 40.0, 12.0], "low": [20.0, 30.0, None], "high": [100.0, 45.0, None],
+    }),
+    "seconds_by_length": pl.DataFrame({
+        "group": ["a"] * 4, "phase": ["prefill", "decode"] * 2, "tokens": [100.0, 100.0, 5000.0, 5000.0],
+        "value": [0.5, 30.0, 6.0, 0.0], "low": [0.2, None, 5.0, None], "high": [2.0, None, 8.0, None],
+    }),
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3

@@ -14,12 +14,12 @@ from analysis.study import Study
 
 BEGIN, END = "<!-- validation: begin (written by make validation) -->", "<!-- validation: end -->"
 STUDY = "vllm-cpu-iterations"
-RANGES = "range"
+RANGE, INTERVAL = "range", "95 % interval"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure of one boot: what the step log says, what was estimated without it, and in which range or interval."""
+    """One figure of one boot: what the step log says, and what was estimated without it."""
 
     boot: str
     figure: str
@@ -49,7 +49,7 @@ def rows(study: Study) -> list[Row]:
     traced = _by_boot(wall_states.step_shares(store), wall_states.FROM_TRACES)
     requests = _by_boot(time_split.prefill_shares(store, runs), time_split.SHARE)
     held_by_log = _by_boot(held.shares(store), held.HELD)
-    small = [e for e in small_steps.shares(store, runs)]
+    small = small_steps.shares(store, runs)
     found = []
     for boot, truth in logged.items():
         share = truth.value or 0.0
@@ -59,16 +59,16 @@ def rows(study: Study) -> list[Row]:
             (f"steps of at most {small_steps.LIMIT_TOKENS} tokens"),
         )
         found += [
-            Row(boot, step_name, "counters alone", share, counted[boot], RANGES),
-            Row(boot, step_name, "clients' clocks", share, traced[boot], RANGES),
-            Row(boot, held_name, "clients' clocks", held_by_log[boot].value or 0.0, _held(study, boot), "95 % interval"),
+            Row(boot, step_name, "counters alone", share, counted[boot], RANGE),
+            Row(boot, step_name, "clients' clocks", share, traced[boot], RANGE),
+            Row(boot, held_name, "clients' clocks", held_by_log[boot].value or 0.0, _held(study, boot), INTERVAL),
             Row(boot, held_name, "*request-seconds, taken for it*", held_by_log[boot].value or 0.0, requests[boot],
-                "95 % interval"),
+                INTERVAL),
         ]  # fmt: skip
         of_boot = {(e.id, e.qualifiers["source"]): e for e in small if e.qualifiers["boot"] == boot}
         metric, span = (of_boot[id, "metric"] for id in (small_steps.SMALL, small_steps.SMALL_RANGE))
         exact = of_boot[small_steps.SMALL, "step log"].value or 0.0
-        found.append(Row(boot, small_name, "counters alone", exact, _within(metric, span), RANGES))
+        found.append(Row(boot, small_name, "counters alone", exact, _within(metric, span), RANGE))
     return found
 
 

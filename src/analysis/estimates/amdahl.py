@@ -25,9 +25,9 @@ def lever_ceiling(
     """The most that inference time can shrink when the phase with this share of request-seconds is made faster.
 
     At a mean concurrency up to 1.05 the cap 1/(1 - R + R/f) is a bound. Above it a request that waits for somebody
-    else's phase books the wait elsewhere: not a bound, but, with `wall_share` p (share of wall-clock time the phase
-    runs alone, not what clients see of it), the first-order range s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f. That takes
-    decodes to be spread evenly; `first_order` needs no such thing.
+    else's phase books the wait elsewhere: not a bound. With `wall_share` p (the share of wall-clock time in which the
+    phase itself runs, not what clients see of it) the first-order range is s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f.
+    That takes decodes to be spread evenly; `first_order` needs no such thing.
     """
     method = "1 / (1 - R + R / f)"
     if share.value is None or not 0 <= share.value < 1:

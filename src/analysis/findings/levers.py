@@ -163,8 +163,8 @@ def _span(estimates: list[Estimate]) -> str:
 
 def _ends(low: float, high: float) -> str:
     """A range of factors in words; each end with its own digits, for one may be many times the other."""
-    least = show_number(low, "x", digits=2)
-    return f"{least} or more" if high == inf else f"{least} to {show_number(high, 'x', digits=2)}"
+    least = show_number(low, "x")
+    return f"{least} or more" if high == inf else f"{least} to {show_number(high, 'x')}"
 
 
 def next_step(found: list[Estimate]) -> str:

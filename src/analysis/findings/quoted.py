@@ -27,6 +27,7 @@ WORDS = {
     PEAK: "the prefill rate of the peak scrape interval",
     SLOPE: "the slope of prefill time on prompt tokens",
 }
+LONGEST_NAME = 60
 AGAINST = {MEAN: "mean", PEAK: "peak"}
 _KEY = re.compile(r"quoted\[(\d+)\]\.(text|value|unit|called)$")
 
@@ -55,7 +56,9 @@ def figures(connection: duckdb.DuckDBPyConnection) -> list[Quoted]:
         value = entry.get("value")
         usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
         if usable and entry.get("unit") in UNITS:
-            name = str(entry.get("called") or f"figure {index + 1}")
+            name = " ".join(str(entry.get("called") or f"figure {index + 1}").split())[:LONGEST_NAME]
+            if name in {q.name for q in each}:
+                name = f"{name} (figure {index + 1})"
             quote = entry.get("text")
             evidence = Evidence(file, line=lines[file, index], quote=quote if isinstance(quote, str) else None)
             each.append(Quoted(name, float(value), evidence))  # type: ignore[arg-type]
