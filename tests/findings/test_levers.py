@@ -7,7 +7,7 @@ import pytest
 
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, not_computable
-from analysis.findings import held, levers, lengths, time_split
+from analysis.findings import held, lengths, levers, time_split
 from analysis.findings.accountings import Accountings
 from analysis.findings.time_split import Run
 
