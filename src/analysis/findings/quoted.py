@@ -28,6 +28,8 @@ WORDS = {
     SLOPE: "the slope of prefill time on prompt tokens",
 }
 LONGEST_NAME = 60
+NEXT = "Quote the mean prefill rate where a prefill rate is meant, and call the load a load."
+UNLESS = "the figure was measured on another run than these"
 AGAINST = {MEAN: "mean", PEAK: "peak"}
 _KEY = re.compile(r"quoted\[(\d+)\]\.(text|value|unit|called)$")
 
@@ -51,7 +53,7 @@ def figures(connection: duckdb.DuckDBPyConnection) -> list[Quoted]:
             place = (file, int(match[1]))
             found.setdefault(place, {})[match[2]] = json.loads(value)
             lines[place] = min((n for n in (lines.get(place), line) if n is not None), default=None)
-    each = []
+    each: list[Quoted] = []
     for (file, index), entry in sorted(found.items()):
         value = entry.get("value")
         usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
