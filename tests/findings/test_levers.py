@@ -126,3 +126,9 @@ def test_the_chart_is_in_time_saved_and_unlimited_is_all_of_it() -> None:
 def test_the_cut_to_the_median(outputs: list[float], factor: float | None) -> None:
     got = levers.median_cut(pl.DataFrame({"output_tokens": outputs}, {"output_tokens": pl.Float64}))
     assert got == (None if factor is None else pytest.approx(factor))
+
+
+def test_the_chart_without_a_known_prefill_says_so() -> None:
+    found = list(_found(Accountings([_share(0.05, 0.04, 0.06)], [], [], BUSY)).values())
+    assert levers.describe(found)["title"] == "What a free prefill would save is not known: requests overlap, or may"
+    assert levers.drawn(found)["group"].to_list() == ["answers half as long", "none over the median"]

@@ -5,6 +5,8 @@ import altair as alt
 from analysis.charts.frames import Frame, ordered, tidy
 from analysis.charts.theme import colour, finish_panels, shape
 
+DECADES = [10.0**k for k in range(-3, 6)]
+LENGTHS = [n * 10**k for k in range(7) for n in (1, 2, 5)]
 PANEL = 110
 """Height of a run's panel in pixels."""
 
@@ -20,8 +22,10 @@ def seconds_by_length(frame: Frame, *, title: str, subtitle: str, description: s
     phases = ordered(rows, "phase")
     log = alt.Scale(type="log", nice=False, padding=10)
     hue = alt.Color("phase:N", scale=colour(phases), legend=alt.Legend() if phases else None)
-    base = alt.Chart().encode(x=alt.X("tokens:Q", title="prompt tokens", scale=log), color=hue)
-    y = alt.Y("value:Q", title="s", scale=log, axis=alt.Axis(tickCount=3))
+    base = alt.Chart().encode(
+        x=alt.X("tokens:Q", title="prompt tokens", scale=log, axis=alt.Axis(values=LENGTHS)), color=hue
+    )
+    y = alt.Y("value:Q", title="s", scale=log, axis=alt.Axis(values=DECADES))
     rule = base.mark_rule().encode(y=alt.Y("low:Q", scale=log), y2="high:Q")
     rule = rule.transform_filter("isValid(datum.low) && isValid(datum.high)")
     line = base.mark_line(strokeWidth=1, opacity=0.6).encode(y=y)

@@ -15,6 +15,7 @@ from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_com
 from analysis.estimates.length_line import AtLength, LengthFit
 from analysis.estimates.ratio_requests import LEAST_CLUSTERS, ratio_of_requests, share_of_requests
 from analysis.estimates.ratio_scrapes import Windows, blocks_of
+from analysis.findings import integrity
 from analysis.findings.time_split import Run, runs
 
 FINDING = "25-levers"
@@ -52,11 +53,13 @@ def by_run(connection: duckdb.DuckDBPyConnection, of_runs: list[Run]) -> list[Le
     """The lines of every run and of every place of requests that is no run."""
     table = connection.sql("select * from request_lengths order by place, file, run, ordinal").pl()
     parts = {str(k[0]): part for k, part in table.group_by("place", maintain_order=True)}
+    broken = integrity.broken_runs(connection)
     found = []
     for run in of_runs:
         requests = parts.pop(run.name, table.clear())
         lines = (e for c in ("prefill_time", "request_prompt_tokens") for e in run.evidence.get(c, ()))
-        found.append(_lengths(run.name, run.qualifiers, requests, _engine_line(connection, run), tuple(lines)))
+        line = f"not publishable: {broken[run.name]}" if run.name in broken else _engine_line(connection, run)
+        found.append(_lengths(run.name, run.qualifiers, requests, line, tuple(lines)))
     for place, requests in parts.items():
         names = {"boot": place} if requests["boot"][0] else {"target": place}
         found.append(_lengths(place, names, requests, "no pages of this run", ()))

@@ -25,8 +25,8 @@ HALF = 2.0
 WORDS = {
     ("prefill", ""): "free prefill",
     ("prefix_cache", ""): "all prompts cached",
-    ("output_tokens", "half"): "half the answers",
-    ("output_tokens", "median"): "answers to the median",
+    ("output_tokens", "half"): "answers half as long",
+    ("output_tokens", "median"): "none over the median",
 }
 """The levers, by their qualifiers `lever` and `to`, as a reader calls them."""
 
@@ -150,8 +150,9 @@ def sentence(found: list[Estimate]) -> str:
     if rough := [e for e in free if e.kind != "bound"]:
         parts.append(f"A free prefill is worth {_span(rough)} to first order, not a bound: requests overlap.")
     if unknown := len(pairs) - len(free):
+        of_them = "there" if len(pairs) == 1 else f"in {unknown} of them"
         parts.append(
-            f"What a free prefill would give is not known in {unknown} of them: requests overlap, or may, and their "
+            f"What a free prefill would give is not known {of_them}: requests overlap, or may, and their "
             "waiting for each other's prefill is booked as decode."
         )
     return " ".join(parts)
@@ -205,9 +206,11 @@ def describe(found: list[Estimate]) -> dict[str, str]:
     output_first = sum((half.low or 0) > (inf if free.high is None else free.high) for free, half in pairs)
     if not known:
         title = "No lever can be weighed: no prefill share with an interval"
-    elif prefill_first == len(pairs) > 0:
+    elif not pairs:
+        title = "What a free prefill would save is not known: requests overlap, or may"
+    elif prefill_first == len(pairs):
         title = "A free prefill would save more than half the output tokens"
-    elif output_first == len(pairs) > 0:
+    elif output_first == len(pairs):
         title = "Half the output tokens would save more than a free prefill, as far as it is known"
     else:
         title = "Neither side is shown to be the larger lever"
