@@ -88,3 +88,9 @@ def test_the_chart_says_which_accountings_there_are_and_which_are_missing() -> N
 def test_a_range_is_no_accounting() -> None:
     span = no_interval(None, "1", "m", "r").named(step_time.RANGE, "f", boot="b")
     assert Accountings([], [span], [], []).rows() == []
+
+
+def test_an_engine_with_seconds_of_its_own_kind_is_said_to_have_them() -> None:
+    own = _share(REQUEST, 0.3).with_warnings(f"{time_split.OWN_KIND}: slot seconds spent on prompts")
+    assert "this engine's own kind, comparable within it only." in Accountings([own], [], [], []).sentence()
+    assert "own kind" not in Accountings([_share(REQUEST, 0.3)], [], [], []).sentence()

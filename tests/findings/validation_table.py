@@ -46,7 +46,7 @@ def rows(study: Study) -> list[Row]:
     runs = time_split.runs(store)
     logged = _by_boot(step_time.prefill_shares(store, runs), step_time.SHARE)
     counted = _by_boot(step_range.from_counters(store, runs), step_range.FROM_COUNTERS)
-    traced = _by_boot(wall_states.step_shares(store), wall_states.FROM_TRACES)
+    traced = _by_boot(wall_states.step_shares(store, runs), wall_states.FROM_TRACES)
     requests = _by_boot(time_split.prefill_shares(store, runs), time_split.SHARE)
     held_by_log = _by_boot(held.shares(store), held.HELD)
     small = small_steps.shares(store, runs)

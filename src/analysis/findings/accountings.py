@@ -12,6 +12,7 @@ from analysis.estimates.amdahl import SEQUENTIAL
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import step_time, time_split, time_tables, wall_states
+from analysis.findings.time_split import OWN_KIND
 from analysis.findings.time_tables import run_of
 
 NAMES = {time_split.SHARE: "request-seconds", step_time.SHARE: "step time", wall_states.SHARE: "wall clock"}
@@ -55,6 +56,8 @@ class Accountings:
             parts += [
                 f"In {run} prefill is {_point(e)} of the engine's step time." for run, e in list(steps.items())[:SAID]
             ]
+        if any(w.startswith(OWN_KIND) for e in self.request if e.value is not None for w in e.warnings):
+            parts.append("These seconds are this engine's own kind, comparable within it only.")
         if overlap := self._overlap(set(steps)):
             parts.append(overlap)
         return " ".join(parts)

@@ -21,6 +21,7 @@ from analysis.findings import evidence, integrity
 from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
+OWN_KIND = "this engine's own kind of seconds"
 SHARE = "time.prefill_share.request_seconds"
 BUSY = "select busy_s, wall_s from run_clock where run = $run union all select null, null limit 1"
 UNUSABLE = "select concept, why from run_unusable where run = $run"
@@ -239,4 +240,4 @@ def _own_kind(connection: duckdb.DuckDBPyConnection, run: Run) -> tuple[str, ...
         return ()
     query = "select distinct definition from run_definitions where run = $run and concept in $concepts order by 1"
     found = connection.sql(query, params={"run": run.name, "concepts": list(PHASES)}).fetchall()
-    return tuple(f"this engine's own kind of seconds: {text}" for (text,) in found)
+    return tuple(f"{OWN_KIND}: {text}" for (text,) in found)
