@@ -64,7 +64,7 @@ def test_counters_allow_at_most_what_requests_spent_in_prefill(make) -> None:  #
     [found] = step_range.from_counters(study.connection, time_split.runs(study.connection))
     assert (found.low, found.high) == (0.0, pytest.approx(30 / (240 / 2)))
     table = step_range.table([found], [], [])
-    assert table.row(0) == ("metrics/a", "between 0 and 25 %", "not known", "not known", "no steps logged")
+    assert table.row(0) == ("metrics/a", "between 0 and 25 %", "no traces", "", "no steps logged")
 
 
 def test_without_a_running_request_on_any_page_nothing_is_claimed(make) -> None:  # noqa: ANN001

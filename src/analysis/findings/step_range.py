@@ -122,8 +122,10 @@ def table(counted: list[Estimate], traced: list[Estimate], logged: list[Estimate
 
 
 def _trace(e: Estimate | None) -> tuple[str, str]:
-    if e is None or e.value is None:
-        return "not known", "not known"
+    if e is None:
+        return "no traces", ""
+    if e.value is None:
+        return show(e), ""
     return show(replace(e, low=None, high=None, reason="", kind="census"), digits=2), _span(e)
 
 
