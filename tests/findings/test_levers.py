@@ -67,7 +67,9 @@ def test_overlapping_requests_have_a_first_order_figure_where_it_is_known_what_p
 def test_traces_of_a_part_of_the_requests_are_not_used() -> None:
     own = Estimate(0.45, "1", "estimate", "m", 0.3, 0.6, 0.95).named(held.HELD, "f", boot="b")
     free = _found(Accountings([_share(0.2, 0.1, 0.3)], [], [], BUSY, [], [own]))["prefill", ""]
-    assert (free.low, free.reason) == (None, "not a bound: requests overlap (mean concurrency 3.00)")
+    assert (free.value, free.low, free.high) == (None, pytest.approx(1 / 0.9), inf)
+    why = "not a bound: requests overlap (mean concurrency 3.00), and what they wait for each other's is not known"
+    assert free.reason == why
 
 
 @pytest.mark.parametrize("value", [0.01, 0.1, 0.5, 0.9])
@@ -131,4 +133,7 @@ def test_the_cut_to_the_median(outputs: list[float], factor: float | None) -> No
 def test_the_chart_without_a_known_prefill_says_so() -> None:
     found = list(_found(Accountings([_share(0.05, 0.04, 0.06)], [], [], BUSY)).values())
     assert levers.describe(found)["title"] == "What a free prefill would save is not known: requests overlap, or may"
-    assert levers.drawn(found)["group"].to_list() == ["answers half as long", "none over the median"]
+    rows = {r["group"]: r for r in levers.drawn(found).iter_rows(named=True)}
+    assert rows["free prefill"]["value"] is None
+    assert (rows["free prefill"]["low"], rows["free prefill"]["high"]) == (pytest.approx(4), 100)
+    assert "free prefill: 1.04x or more" in levers.describe(found)["description"]

@@ -10,6 +10,7 @@ SEQUENTIAL = 1.05
 FIRST_ORDER = 2.4
 """The first-order range was within 8 % of the truth up to this concurrency in simulation, too low above 10."""
 
+LOWER_END = "1 / (1 - R + R / f) with the low end of R, and what others wait on top"
 SAME_SET = 0.02
 """Sums over two sets of requests are compared only where their counts differ by less than this."""
 
@@ -74,6 +75,22 @@ def first_order(held: Estimate, concurrency: float | None, factor: float = inf) 
     return replace(
         held, value=cap(held.value, factor), low=low, high=high, unit="x", kind="estimate", method=method, id="",
         sensitivity={}, reason=f"not a bound: requests overlap ({known}); first order",
+    )  # fmt: skip
+
+
+def at_least(share: Estimate, concurrency: float | None, factor: float = inf) -> Estimate:
+    """The lower end of what a faster phase gives where requests overlap and nobody knows what it holds up.
+
+    Each request is spared its own seconds of the phase; what it waits for somebody else's is booked elsewhere and comes
+    on top, so there is no value and no upper end.
+    """
+    known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
+    reason = f"not a bound: requests overlap ({known}), and what they wait for each other's is not known"
+    if share.low is None or not 0 <= share.low < 1:
+        return no_interval(None, "x", LOWER_END, share.reason if share.value is None else reason)  # type: ignore[arg-type]
+    return Estimate(
+        None, "x", "estimate", LOWER_END, cap(share.low, factor), inf, share.confidence, share.n, share.n_of,
+        share.assumption, reason=reason, warnings=share.warnings,
     )  # fmt: skip
 
 

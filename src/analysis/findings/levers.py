@@ -11,7 +11,7 @@ from math import inf
 import numpy as np
 import polars as pl
 
-from analysis.estimates.amdahl import SEQUENTIAL, fewer_tokens, first_order, lever_ceiling
+from analysis.estimates.amdahl import LOWER_END, SEQUENTIAL, at_least, fewer_tokens, first_order, lever_ceiling
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import held as held_up
@@ -86,10 +86,12 @@ def _each(share: Estimate, setting: _Setting) -> dict[tuple[str, str], Estimate]
 
 
 def _prefill(share: Estimate, setting: _Setting, factor: float) -> Estimate:
-    """A bound where requests never overlap; else, to first order, from what prefill holds up, where that is known."""
-    if setting.held is None or (setting.at_once is not None and setting.at_once <= SEQUENTIAL):
+    """A bound where requests never overlap; else from what prefill holds up; else no more than a lower end."""
+    if setting.at_once is not None and setting.at_once <= SEQUENTIAL:
         return lever_ceiling(share, setting.at_once, factor=factor)
-    return first_order(setting.held, setting.at_once, factor)
+    return at_least(share, setting.at_once, factor) if setting.held is None else first_order(
+        setting.held, setting.at_once, factor
+    )  # fmt: skip
 
 
 def _mean_prompt(run: Run | None) -> float | None:
@@ -113,8 +115,16 @@ def median_cut(requests: pl.DataFrame) -> float | None:
 
 
 def table(found: list[Estimate]) -> pl.DataFrame:
-    """One row a run and lever: the factor with its interval or range, whether it is a bound, the method."""
-    rows = [(run_of(e), _words(e), _text(e), "a bound" if e.kind == "bound" else e.reason, e.method) for e in found]
+    """One row a run and lever: the factor with its interval or range, whether it is a bound, the method.
+
+    Runs without any interval are left out where another run has one.
+    """
+    weighed = {run_of(e) for e in found if e.low is not None}
+    rows = [
+        (run_of(e), _words(e), _text(e), "a bound" if e.kind == "bound" else e.reason, e.method)
+        for e in found
+        if run_of(e) in weighed or not weighed
+    ]
     schema = dict.fromkeys(("run", "lever", "times as fast", "what it is", "method"), pl.String)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -131,8 +141,10 @@ def drawn(found: list[Estimate]) -> pl.DataFrame:
 
 
 def headline(found: list[Estimate]) -> list[Estimate]:
-    """The figures that the answer rests on: half the output tokens and a free prefill, of each run that has both."""
-    return [e for pair in _pairs(found) for e in pair if e.value is not None or e.low is not None]
+    """The figures that the answer rests on: half the output tokens and a free prefill, of the runs at both ends."""
+    pairs = sorted(_pairs(found), key=lambda pair: pair[1].value or 0)
+    ends = pairs if len(pairs) < 2 else [pairs[0], pairs[-1]]
+    return [e for pair in ends for e in pair if e.low is not None]
 
 
 def sentence(found: list[Estimate]) -> str:
@@ -144,7 +156,7 @@ def sentence(found: list[Estimate]) -> str:
     ends = " to ".join(dict.fromkeys(show(e) for e in (halves[0], halves[-1])))
     where = f"in {'the one run' if len(pairs) == 1 else f'{len(pairs)} runs'} with an interval"
     parts = [f"Half the output tokens would make a request's own prefill and decode {ends} as fast {where}."]
-    free = [prefill for prefill, _ in pairs if prefill.low is not None]
+    free = [prefill for prefill, _ in pairs if _is_known(prefill)]
     if sure := [e for e in free if e.kind == "bound"]:
         parts.append(f"A free prefill would make them at most {_span(sure)} as fast where requests never overlap.")
     if rough := [e for e in free if e.kind != "bound"]:
@@ -173,9 +185,9 @@ def next_step(found: list[Estimate]) -> str:
     pairs = _pairs(found)
     if not pairs:
         return "Record metric pages before, during and after a load: two or more with finished requests between them."
-    if all(prefill.low is None for prefill, _ in pairs):
+    if not any(_is_known(prefill) for prefill, _ in pairs):
         return "Log engine steps or record request traces before either side is dropped."
-    known = [(prefill, half) for prefill, half in pairs if prefill.low is not None]
+    known = [(prefill, half) for prefill, half in pairs if _is_known(prefill)]
     if all((half.low or 0) > (inf if prefill.high is None else prefill.high) for prefill, half in known):
         if all(prefill.kind == "bound" for prefill, _ in pairs):
             return "Shorten answers first (reasoning mode, length limits): no prefill-side lever can give as much."
@@ -201,7 +213,7 @@ def describe(found: list[Estimate]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of levers."""
     known = [e for e in found if e.low is not None]
     bare = len({run_of(e) for e in found} - {run_of(e) for e in known})
-    pairs = [pair for pair in _pairs(found) if pair[0].low is not None]
+    pairs = [pair for pair in _pairs(found) if _is_known(pair[0])]
     prefill_first = sum((half.high or inf) < (free.low or 0) for free, half in pairs)
     output_first = sum((half.low or 0) > (inf if free.high is None else free.high) for free, half in pairs)
     if not known:
@@ -221,6 +233,11 @@ def describe(found: list[Estimate]) -> dict[str, str]:
         "description": "Levers by run, in times as fast. "
         + ("; ".join(f"{run_of(e)}, {_words(e)}: {_text(e)}" for e in known) or "None can be weighed."),
     }
+
+
+def _is_known(prefill: Estimate) -> bool:
+    """Whether what a free prefill gives has two ends: request-seconds of overlapping requests give the lower alone."""
+    return prefill.low is not None and prefill.method != LOWER_END
 
 
 def _pairs(found: list[Estimate]) -> list[tuple[Estimate, Estimate]]:

@@ -20,7 +20,7 @@ LABELS = {
     "time.prefill_held_share": "share of request time that some prefill holds",
     "time.queue_share": "share of queue and inference time spent in the queue",
     "time.residual_share": "end-to-end time that no phase explains",
-    "time.lever_ceiling": "most that could be gained",
+    "time.lever_ceiling": "what could be gained",
     "rate.prompt_tokens_over_wall_clock": "prompt tokens over the whole time",
     "rate.prefill.mean": "mean prefill rate",
     "rate.prefill.median_window": "prefill rate, median scrape interval",
