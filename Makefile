@@ -9,7 +9,7 @@ SHELL := /bin/bash
 export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE ARM FROM FORCE EVERY FOR CMD REPEAT NAME TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report single check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage fuzz lint lock clean
+.PHONY: help setup report single check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage validation fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +69,9 @@ test: $(READY)  ## run all tests, style and type checks included
 
 coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrites the table in docs/methods.md
 	PYTHONPATH=src $(PY) tests/estimates/coverage_table.py docs/methods.md
+
+validation: $(READY)  ## estimate step time without the step log, against it; rewrites the table in docs/step-time-validation.md
+	PYTHONPATH=src:tests/findings $(PY) tests/findings/validation_table.py docs/step-time-validation.md
 
 fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600
 	$(PY) tests/fuzz.py --seconds $(or $(SECONDS),600)

@@ -79,6 +79,30 @@ def test_outcomes_are_counted(results: dict[str, Any]) -> None:
     assert outcomes == {"served": 4, "refused": 1, "crashed": 0, "unknown": 0}
 
 
+def test_levers_follow_from_the_counters_and_never_drop_the_prefill_side(
+    small_study: Path, results: dict[str, Any]
+) -> None:
+    levers = {(e["qualifiers"]["boot"], e["qualifiers"]["lever"], e["qualifiers"].get("to")): e
+              for e in results["estimates"] if e["id"] == "time.lever_ceiling"}  # fmt: skip
+    pages = sorted((small_study / "metrics" / "A2").glob("*.prom.gz"))
+    first, last = _sums(pages[0]), _sums(pages[-1])
+    prefill, decode = (
+        last[name] - first[name]
+        for name in ("vllm:request_prefill_time_seconds_sum", "vllm:request_decode_time_seconds_sum")
+    )
+    half, free = levers["A2", "output_tokens", "half"], levers["A2", "prefill", None]
+    assert half["value"] == pytest.approx((prefill + decode) / (prefill + decode / 2), rel=1e-9)
+    # More requests were served than clients timed on the wall clock, so nobody knows what prefill held up.
+    share = _estimates(results, "time.prefill_share.request_seconds")["A2"]
+    assert (free["value"], free["high"], free["low"]) == (None, None, pytest.approx(1 / (1 - share["low"])))
+    assert free["reason"].startswith("not a bound: requests overlap")
+    [said] = [t for t in results["takeaways"] if t["finding"] == "25-levers"]
+    assert "What a free prefill would give is not known" in said["sentence"]
+    assert said["next_step"] == "Log engine steps or record request traces before either side is dropped."
+    [where] = [t for t in results["takeaways"] if t["finding"] == "20-where-time-goes"]
+    assert "keep both levers until then" in where["next_step"] and where["unless"]
+
+
 def test_results_have_the_fixed_form(results: dict[str, Any]) -> None:
     assert set(results) == {"study", "generated_from", "estimates", "claims", "takeaways"}
     assert results["study"] == "small"

@@ -12,7 +12,8 @@ import polars as pl
 
 from analysis import paths
 from analysis.estimates.estimate import Estimate
-from analysis.findings import ask
+from analysis.estimates.length_line import AtLength
+from analysis.findings import ask, lengths
 from analysis.findings.assumed import assumptions, reconstruction
 from analysis.report.answer import Answer, answer
 from analysis.report.figure import Figure, figure
@@ -81,6 +82,13 @@ class Study:
     def known(self, estimates: Iterable[Estimate]) -> list[Estimate]:
         """Those whose value rests on nothing that was assumed: what a sentence may be made of."""
         return [e for e in estimates if (self.assumptions.of(e) or ("",))[0] != "values"]
+
+    def at_length(self, prompt_tokens: float, output_tokens: float, run: str) -> AtLength:
+        """Prefill seconds, decode seconds and prefill share of a request of these lengths; `picked` says by what data.
+
+        Beyond the recorded prompts the lines are taken to go on, and a warning on each figure says so.
+        """
+        return lengths.ask(self.connection, prompt_tokens, output_tokens, run)
 
     def record(self, *estimates: Estimate) -> None:
         """Put figures into results.json; each needs the id that docs/results.md gives it. One figure is kept once."""

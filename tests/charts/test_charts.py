@@ -61,6 +61,13 @@ FRAMES: dict[str, pl.DataFrame] = {
     "refusal_curve": pl.DataFrame({
         "group": ["length 8,192"] * 3, "route": ["boots seen", "requests that fit", "requests that fit"],
         "x": [2048.0, 2048.0, 8192.0], "value": [0.0, 4.0, 100.0], "extrapolated": [False, False, True],
+    "levers": pl.DataFrame({
+        "label": ["a", "a", "b"], "group": ["free prefill", "half the answers", "free prefill"],
+        "value": [None, 40.0, 12.0], "low": [20.0, 30.0, None], "high": [100.0, 45.0, None],
+    }),
+    "seconds_by_length": pl.DataFrame({
+        "group": ["a"] * 4, "phase": ["prefill", "decode"] * 2, "tokens": [100.0, 100.0, 5000.0, 5000.0],
+        "value": [0.5, 30.0, 6.0, 0.0], "low": [0.2, None, 5.0, None], "high": [2.0, None, 8.0, None],
     }),
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],

@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 from coverage_cases import Case, page_cases, quantile_cases, request_cases, scrape_cases, share_cases
+from coverage_cases_lengths import length_cases, step_time_cases
 from coverage_cases_runs import arm_cases, boot_cases, rate_cases, tail_cases
 
 SIGMAS = 3.5
@@ -16,7 +17,7 @@ SIGMAS = 3.5
 def every_case() -> Iterator[Case]:
     return chain(
         page_cases(), scrape_cases(), request_cases(), quantile_cases(), share_cases(), boot_cases(), arm_cases(),
-        rate_cases(), tail_cases(),
+        rate_cases(), tail_cases(), length_cases(), step_time_cases(),
     )  # fmt: skip
 
 

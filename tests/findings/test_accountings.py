@@ -60,24 +60,17 @@ def test_step_time_alone_is_said_as_such() -> None:
     assert found.sentence().endswith("In b prefill is 41 % of the engine's step time.")
 
 
-def test_a_lever_has_a_bound_only_where_requests_do_not_overlap() -> None:
-    request, wall = [_share(REQUEST, 0.2)], [_share(WALL, 0.5)]
-    [alone] = Accountings(request, [], wall, [_at_least(0.9)], [_counted(1.0)]).levers()
-    assert (alone.kind, alone.value) == ("bound", 1.25)
-    assert alone.qualifiers == {"boot": "b", "lever": "prefill"}
-    [range_] = Accountings(request, [], wall, [_at_least(2.0)]).levers()
-    assert range_.kind == "estimate"
-    assert range_.low == pytest.approx(1 / (1 - (0.18 + 0.5 * 0.82)))
-    assert range_.high == pytest.approx(1 / (1 - (0.22 + 0.5)))
-    assert range_.reason == "not a bound: requests overlap (mean concurrency 2.00)"
-    # A lower limit of one request at a time does not show that there were not two.
-    [unsure] = Accountings(request, [], [], [_at_least(0.4)]).levers()
-    assert (unsure.kind, unsure.reason) == ("estimate", "not a bound: requests overlap (concurrency unknown)")
-    [missing] = Accountings([_share(REQUEST, None)], [], wall, []).levers()
-    assert (missing.value, missing.reason) == (None, "not computable: nothing")
-    table = accountings.lever_table([alone, range_, unsure, missing])
-    assert table["what it is"].to_list()[0] == "a bound"
-    assert all(text.startswith("not ") for text in table["what it is"].to_list()[1:])
+@pytest.mark.parametrize(
+    ("steps", "clients", "keeps"),
+    [([], [], True), ([], [_counted(1.8)], True), ([_share(STEP, 0.4)], [], False), ([], [_counted(1.0)], False)],
+)
+def test_what_to_do_next_never_drops_a_lever_on_overlapping_request_seconds(
+    steps: list[Estimate], clients: list[Estimate], keeps: bool
+) -> None:
+    found = Accountings([_share(REQUEST, 0.05)], steps, [], [_at_least(3.0)], clients)
+    assert ("keep both levers" in found.next_step()) == keeps
+    assert "traffic mix" in found.unless()
+    assert Accountings([], [], [], []).next_step().startswith("Fetch the metric page")
 
 
 def test_the_chart_says_which_accountings_there_are_and_which_are_missing() -> None:
@@ -95,3 +88,9 @@ def test_the_chart_says_which_accountings_there_are_and_which_are_missing() -> N
 def test_a_range_is_no_accounting() -> None:
     span = no_interval(None, "1", "m", "r").named(step_time.RANGE, "f", boot="b")
     assert Accountings([], [span], [], []).rows() == []
+
+
+def test_an_engine_with_seconds_of_its_own_kind_is_said_to_have_them() -> None:
+    own = _share(REQUEST, 0.3).with_warnings(f"{time_split.OWN_KIND}: slot seconds spent on prompts")
+    assert "this engine's own kind, comparable within it only." in Accountings([own], [], [], []).sentence()
+    assert "own kind" not in Accountings([_share(REQUEST, 0.3)], [], [], []).sentence()

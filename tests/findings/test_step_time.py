@@ -131,8 +131,20 @@ def test_requests_without_an_end_or_without_a_token_are_said(tmp_path: Path, mon
 
 def test_traces_show_what_the_step_log_says(study: Study) -> None:
     [truth, _] = step_time.prefill_shares(study.connection, [])
-    [found] = wall_states.step_shares(study.connection)
+    [found] = wall_states.step_shares(study.connection, [])
     assert found.value == pytest.approx(truth.value, abs=0.02)
     assert found.low is not None and found.high is not None and truth.value is not None
     assert found.low < truth.value < found.high
     assert (round(found.low, 2), round(found.high, 2), found.confidence) == (0.12, 0.52, None)
+
+
+def test_traces_of_a_part_of_the_requests_do_not_speak_for_the_engine(study: Study) -> None:
+    run = time_split.Run("T512", "T512", {("prefill_time", "count", None): 400.0}, {})
+    [found] = wall_states.step_shares(study.connection, [run])
+    reason = "a part of the requests only: the engine finished 400 requests, the traces hold 41"
+    assert (found.value, found.low, found.reason) == (None, None, reason)
+    states = wall_states.shares(study.connection, [run])
+    assert all(reason in e.warnings for e in states)
+    assert wall_states.describe(states)["subtitle"].endswith(
+        "in 1 of 1 runs the traces hold a part of the requests only"
+    )

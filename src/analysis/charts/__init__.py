@@ -5,6 +5,7 @@ from analysis.charts.block_by_prompt import block_by_prompt
 from analysis.charts.effect_by_class import effect_by_class
 from analysis.charts.files_read import files_read
 from analysis.charts.forest import forest
+from analysis.charts.levers import levers
 from analysis.charts.memory_by_boot import memory_by_boot
 from analysis.charts.memory_curve import memory_curve
 from analysis.charts.memory_parts import memory_parts
@@ -12,6 +13,7 @@ from analysis.charts.outcome_count import outcome_count
 from analysis.charts.pool_by_arm import pool_by_arm
 from analysis.charts.rate_over_time import rate_over_time
 from analysis.charts.refusal_curve import refusal_curve
+from analysis.charts.seconds_by_length import seconds_by_length
 from analysis.charts.share_by_boot import share_by_boot
 from analysis.charts.share_over_time import share_over_time
 from analysis.charts.shares_by_replica import shares_by_replica
@@ -28,6 +30,7 @@ __all__ = [
     "effect_by_class",
     "files_read",
     "forest",
+    "levers",
     "memory_by_boot",
     "memory_curve",
     "memory_parts",
@@ -35,6 +38,7 @@ __all__ = [
     "pool_by_arm",
     "rate_over_time",
     "refusal_curve",
+    "seconds_by_length",
     "share_by_boot",
     "share_over_time",
     "shares_by_replica",

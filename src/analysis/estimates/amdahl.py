@@ -10,6 +10,7 @@ SEQUENTIAL = 1.05
 FIRST_ORDER = 2.4
 """The first-order range was within 8 % of the truth up to this concurrency in simulation, too low above 10."""
 
+LOWER_END = "1 / (1 - R + R / f) with the low end of R, and what others wait on top"
 SAME_SET = 0.02
 """Sums over two sets of requests are compared only where their counts differ by less than this."""
 
@@ -25,8 +26,9 @@ def lever_ceiling(
     """The most that inference time can shrink when the phase with this share of request-seconds is made faster.
 
     At a mean concurrency up to 1.05 the cap 1/(1 - R + R/f) is a bound. Above it a request that waits for somebody
-    else's phase books the wait elsewhere: not a bound, but, with `wall_share` p (share of wall-clock time the phase
-    runs), the first-order range R + p(1 - R) .. R + p for f = inf.
+    else's phase books the wait elsewhere: not a bound. With `wall_share` p (the share of wall-clock time in which the
+    phase itself runs, not what clients see of it) the first-order range is s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f.
+    That takes decodes to be spread evenly; `first_order` needs no such thing.
     """
     method = "1 / (1 - R + R / f)"
     if share.value is None or not 0 <= share.value < 1:
@@ -38,24 +40,77 @@ def lever_ceiling(
             sensitivity={}, assumption="requests do not overlap",
         )  # fmt: skip
     known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
-    if wall_share is None or not 0 <= wall_share <= 1 or factor != inf:
+    if wall_share is None or not 0 <= wall_share <= 1:
         reason = f"not a bound: requests overlap ({known})"
         return no_interval(cap(share.value, factor), "x", method, reason, n=share.n, n_of=share.n_of)
-    return _first_order(share, concurrency, wall_share, known)
+    return _first_order(share, concurrency, wall_share, known, 1 - 1 / factor)
 
 
-def _first_order(share: Estimate, concurrency: float | None, p: float, known: str) -> Estimate:
+def _first_order(share: Estimate, concurrency: float | None, p: float, known: str, saved: float) -> Estimate:
     low = share.low if share.low is not None else share.value
     high = share.high if share.high is not None else share.value
     assert low is not None
     assert high is not None
-    least, most = low + p * (1 - low), high + p
+    least, most = saved * (low + p * (1 - low)), saved * (high + p)
     notes = ("too low above ten requests at once",) if concurrency is None or concurrency > FIRST_ORDER else ()
     return Estimate(
-        None, "x", "estimate", "first order: R + p(1 - R) .. R + p of request-seconds", cap(min(least, 1)),
+        None, "x", "estimate", "first order: s (R + p(1 - R)) .. s (R + p), s = 1 - 1/f", cap(min(least, 1)),
         cap(most) if most < 1 else inf, None, share.n, share.n_of,
         "each second of the phase delays the requests in flight; queue time saved comes on top",
         reason=f"not a bound: requests overlap ({known})", warnings=notes,
+    )  # fmt: skip
+
+
+def first_order(held: Estimate, concurrency: float | None, factor: float = inf) -> Estimate:
+    """What a faster phase would spare where requests overlap, from the share of request-seconds that it holds.
+
+    `held` counts each request's own seconds of the phase and those it waits for somebody else's. Not a bound: queue
+    time comes on top, and with the phase gone other requests are in flight at other times.
+    """
+    method = "first order: 1 / (1 - S + S / f), S the share of request-seconds that the phase holds"
+    if held.value is None or not 0 <= held.value < 1:
+        return no_interval(None, "x", method, held.reason or "the share is not below 1")
+    known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
+    low, high = (None if end is None else cap(end, factor) for end in (held.low, held.high))
+    return replace(
+        held, value=cap(held.value, factor), low=low, high=high, unit="x", kind="estimate", method=method, id="",
+        sensitivity={}, reason=f"not a bound: requests overlap ({known}); first order",
+    )  # fmt: skip
+
+
+def at_least(share: Estimate, concurrency: float | None, factor: float = inf) -> Estimate:
+    """The lower end of what a faster phase gives where requests overlap and nobody knows what it holds up.
+
+    Each request is spared its own seconds of the phase; what it waits for somebody else's is booked elsewhere and comes
+    on top, so there is no value and no upper end.
+    """
+    known = "concurrency unknown" if concurrency is None else f"mean concurrency {concurrency:.2f}"
+    reason = f"not a bound: requests overlap ({known}), and what they wait for each other's is not known"
+    if share.low is None or not 0 <= share.low < 1:
+        return no_interval(None, "x", LOWER_END, share.reason if share.value is None else reason)  # type: ignore[arg-type]
+    return Estimate(
+        None, "x", "estimate", LOWER_END, cap(share.low, factor), inf, share.confidence, share.n, share.n_of,
+        share.assumption, reason=reason, warnings=share.warnings,
+    )  # fmt: skip
+
+
+def fewer_tokens(prefill_share: Estimate, factor: float, concurrency: float | None) -> Estimate:
+    """How much shorter requests get with 1/`factor` of their output tokens: 1 / (1 - D + D / f), D the decode share.
+
+    Each token that is left takes as long as before. Never a bound: the last tokens of an answer have the longest
+    contexts, and where requests overlap others no longer wait for the steps that are saved.
+    """
+    method = "1 / (1 - D + D / f), D = 1 - R"
+    if prefill_share.value is None or not (0 <= prefill_share.value <= 1 and isfinite(factor) and factor >= 1):
+        return no_interval(None, "x", method, prefill_share.reason or "it takes a share, and answers that get shorter")
+    overlap = (
+        "" if concurrency is not None and concurrency <= SEQUENTIAL else ", and others gain too where they overlap"
+    )
+    low, high = (None if r is None else cap(1 - r, factor) for r in (prefill_share.high, prefill_share.low))
+    return replace(
+        prefill_share, value=cap(1 - prefill_share.value, factor), low=low, high=high, unit="x", kind="estimate",
+        method=method, id="", sensitivity={}, assumption="each output token takes as long as another",
+        reason=f"not a bound: the last tokens of an answer are the slowest{overlap}",
     )  # fmt: skip
 
 

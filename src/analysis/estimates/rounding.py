@@ -53,6 +53,7 @@ _LADDERS: dict[str, tuple[tuple[float, Scale], ...]] = {
     ),
     "tokens": ((0.0, Scale(1.0, " tokens")), (1e4, Scale(1e3, " tokens", "k"))),
     "tokens/s": ((0.0, Scale(1.0, " tokens/s")),),
+    "bytes/s": ((0.0, Scale(1.0, " B/s")), (1e6, Scale(1e6, " MB/s")), (1e9, Scale(1e9, " GB/s"))),
 }  # fmt: skip
 _LADDERS["bytes/token"] = tuple((at, Scale(s.divisor, s.text + "/token")) for at, s in _LADDERS["bytes"])
 _LADDERS["J"] = ((0.0, Scale(1.0, " J")), (1e4, Scale(1e3, " kJ")), (3.6e6, Scale(3.6e6, " kWh")))
@@ -66,6 +67,8 @@ def scale_of(unit: str, magnitude: float, *, plain: bool = False) -> Scale:
         return Scale(1.0, "x")
     if unit == "1/h":
         return Scale(1.0, " per hour")
+    if unit == "1/s":
+        return Scale(1.0, " per second")
     steps = _LADDERS.get(unit, ((0.0, Scale(1.0, f" {unit}")),))
     return [scale for at, scale in steps if at == 0 or abs(magnitude) >= at][-1]
 

@@ -66,6 +66,28 @@ def step_share(
     return StepShare(share_from_scrapes(step_windows(seconds, prefill, lane)).with_warnings(*notes), bound)
 
 
+def held_share(
+    elapsed_s: ArrayLike, context: ArrayLike, generation: ArrayLike, engine: ArrayLike | None = None
+) -> Estimate:
+    """The share of request-seconds that some prefill holds, from a log of steps.
+
+    A request in a step with its own prompt is in prefill for the whole of the step; a decoding one waits for what the
+    step takes above its decode alone. To first order, requests would be spared this if no prompt took any time.
+    """
+    columns = [floats(v) for v in (elapsed_s, context, generation)]
+    columns.append(np.zeros(len(columns[0])) if engine is None else floats(engine))
+    why = problem("steps", *columns)
+    prefill = prefill_seconds(*columns[:3]) if why is None else None
+    if prefill is None:
+        return no_interval(None, "1", "none", why or "no step only decodes, so mixed steps cannot be divided")
+    seconds, c, g, lane = columns
+    whole, part = seconds * (c + g), seconds * c + prefill * g
+    if not whole.sum() > 0:
+        return no_interval(None, "1", "none", "no step did any work")
+    used = whole > 0
+    return share_from_scrapes(step_windows(whole[used], part[used], lane[used]))
+
+
 def _range(seconds: Floats, c: Floats, g: Floats) -> Estimate:
     """From steps that only prefill to every step with a prompt in it; without mixed steps these are one."""
     total, n = float(seconds.sum()), len(seconds)

@@ -1,4 +1,4 @@
-"""The three accountings of prefill side by side, what a faster prefill could gain, and the sentence that says so.
+"""The three accountings of prefill side by side, and the sentence that says what they say.
 
 Request-seconds, step time and the clock are three questions. A run that has one of them answers that one only.
 """
@@ -8,20 +8,22 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from analysis.estimates.amdahl import SEQUENTIAL, lever_ceiling
-from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.amdahl import SEQUENTIAL
+from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import step_time, time_split, time_tables, wall_states
-from analysis.findings.time_split import FINDING
+from analysis.findings.time_split import OWN_KIND
 from analysis.findings.time_tables import run_of
 
-LEVER = "time.lever_ceiling"
 NAMES = {time_split.SHARE: "request-seconds", step_time.SHARE: "step time", wall_states.SHARE: "wall clock"}
 DECODE_FIRST = "Look at decode first: how many tokens are generated, and how many requests share a step."
 PREFILL_FIRST = (
     "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
 )
-LOG_STEPS = "Log the engine's steps before a lever on the other phase is dropped."
+LOG_STEPS = (
+    "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep the levers of "
+    "both phases until then; what each could give is under “What to change first”."
+)
 SAID = 3
 """Most runs that the sentence names one by one."""
 
@@ -36,6 +38,8 @@ class Accountings:
     concurrency: list[Estimate]
     by_clients: list[Estimate] = field(default_factory=list)
     """Requests at once as clients saw it: alone it can show that there was never more than one."""
+    held: list[Estimate] = field(default_factory=list)
+    """Shares of request-seconds that some prefill holds, own and others': what a free prefill would spare."""
 
     def rows(self) -> list[Estimate]:
         """Every share of prefill, of whatever accounting."""
@@ -60,33 +64,38 @@ class Accountings:
             parts += [
                 f"In {run} prefill is {_point(e)} of the engine's step time." for run, e in list(steps.items())[:SAID]
             ]
+        if any(w.startswith(OWN_KIND) for e in self.request if e.value is not None for w in e.warnings):
+            parts.append("These seconds are this engine's own kind, comparable within it only.")
         if overlap := self._overlap(set(steps)):
             parts.append(overlap)
         return " ".join(parts)
 
     def next_step(self) -> str:
-        """What to do about the answer: where to look first, or what to record."""
-        sides = time_tables.sides_of(self.request)
-        if not sides:
-            return "Fetch metric pages before, during and after a load: ten or more with traffic give an interval."
+        """What to do about the answer. Request-seconds of overlapping requests never say which side may be dropped."""
+        known = [e for e in self.request if e.value is not None]
+        if not known:
+            return "Fetch the metric page before, during and after a load, so that requests finish between two pages."
+        steps = [e for e in self.step if e.id == step_time.SHARE and e.value is not None]
+        if self._overlap({run_of(e) for e in steps}):
+            return LOG_STEPS
+        sides = time_tables.sides_of(steps or self.request)
         first = {"decode": DECODE_FIRST, "prefill": PREFILL_FIRST}.get(next(iter(sides)) if len(sides) == 1 else "")
         said = first or "Look at the runs one by one before choosing a lever: they do not agree on a phase."
-        known = {run_of(e) for e in self.step if e.id == step_time.SHARE and e.value is not None}
-        return f"{said} {LOG_STEPS}" if self._overlap(known) else said
+        return f"{said} What each lever could give is under “What to change first”."
 
     def unless(self) -> str:
-        """What would change the answer: how far the nearest interval ends from half."""
-        sure = time_tables.headline(self.request)
-        if not sure:
-            return ""
-        ends = [end for e in sure for end in (e.low, e.high) if end is not None]
+        """What would change the answer: another mix of traffic, and how far the nearest interval ends from half."""
+        ends = [end for e in time_tables.headline(self.request) for end in (e.low, e.high) if end is not None]
+        mix = "prompts get longer, answers shorter, or more requests run at once"
+        if not ends:
+            return mix
         nearest = show_number(min(ends, key=lambda end: abs(end - 0.5)), "1", digits=2)
-        return f"the traffic is of another mix: the interval that comes nearest to half ends at {nearest}."
+        return f"{mix}: the interval that comes nearest to half ends at {nearest}"
 
     def _overlap(self, known: set[str]) -> str:
         """What must be said where requests overlap (or may) and no step time tells what the engine did."""
         runs = {run_of(e) for e in self.request if e.value is not None and run_of(e) not in known}
-        loud = runs - self._sequential()
+        loud = runs - self.sequential()
         if not loud:
             return ""
         least = [e for e in self.concurrency if run_of(e) in loud and (e.value or 0) > SEQUENTIAL]
@@ -97,27 +106,9 @@ class Accountings:
             "share of the engine's time, and it does not say that a faster prefill would gain little."
         )
 
-    def _sequential(self) -> set[str]:
+    def sequential(self) -> set[str]:
         """Runs that are known to have served one request at a time: a lower limit on concurrency cannot show it."""
         return {run_of(e) for e in self.by_clients if e.kind == "census" and (e.value or 0) <= SEQUENTIAL}
-
-    def levers(self) -> list[Estimate]:
-        """time.lever_ceiling of prefill, by run: a bound where requests do not overlap, else said not to be one."""
-        at_once, sequential = _by_run(self.concurrency), self._sequential()
-        wall = _by_run(e for e in self.wall if e.id == wall_states.SHARE)
-        found = []
-        for share in self.request:
-            run = run_of(share)
-            known = at_once[run].value if run in at_once else None
-            # A lower limit of one at a time does not show that there were not two.
-            known = 1.0 if run in sequential else known if (known or 0) > SEQUENTIAL else None
-            if share.value is None:
-                ceiling = no_interval(None, "x", "none", share.reason or "there is no prefill share")
-            else:
-                ceiling = lever_ceiling(share, known, wall[run].value if run in wall else None)
-            names = {k: v for k, v in share.qualifiers.items() if k in ("boot", "target")}
-            found.append(ceiling.with_evidence(*share.evidence[:4]).named(LEVER, FINDING, **names, lever="prefill"))
-        return found
 
 
 def table(rows: list[Estimate]) -> pl.DataFrame:
@@ -146,19 +137,6 @@ def describe(rows: list[Estimate]) -> dict[str, str]:
         "description": "Prefill share by run and accounting. "
         + ("; ".join(f"{run_of(e)}, {NAMES[e.id]}: {show(e)}" for e in known) or "None is computable."),
     }
-
-
-def lever_table(levers: list[Estimate]) -> pl.DataFrame:
-    """One row a run: how much faster requests could get with a free prefill, and whether that is a bound."""
-    return pl.DataFrame(
-        [(run_of(e), _ceiling(e), "a bound" if e.kind == "bound" else e.reason, e.method) for e in levers],
-        schema={"run": pl.String, "at most": pl.String, "what it is": pl.String, "method": pl.String},
-        orient="row",
-    )
-
-
-def _ceiling(e: Estimate) -> str:
-    return show(e) if e.kind == "bound" or e.low is not None else show_number(e.value, "x")
 
 
 def _point(e: Estimate) -> str:

@@ -10,7 +10,8 @@ from analysis.estimates.estimate import Estimate, not_computable
 from analysis.estimates.prefill_rate import UNIT, prefill_rate, window_rates
 from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.rounding import show
-from analysis.findings.time_split import BUSY, FINDING, Run
+from analysis.findings.lengths import FINDING, SLOPE
+from analysis.findings.time_split import BUSY, Run
 from analysis.findings.time_tables import run_of
 
 LOAD = "rate.prompt_tokens_over_wall_clock"
@@ -44,16 +45,20 @@ def rates(connection: duckdb.DuckDBPyConnection, run: Run) -> list[Estimate]:
 
 
 def table(rates: list[Estimate]) -> pl.DataFrame:
-    """One row a run: the load, under a name that says so, and the prefill rates."""
+    """One row a run: the load, under a name that says so, and the prefill rates; slopes by whose seconds they are."""
     names = {
         LOAD: "load, not a prefill rate",
         MEAN: "mean prefill rate",
         MEDIAN: "median interval",
         PEAK: "peak",
+        f"{SLOPE} engine": "slope, engine's seconds",
+        f"{SLOPE} clients": "slope, clients' seconds",
     }
     rows: dict[str, dict[str, str]] = {}
     for e in rates:
-        rows.setdefault(run_of(e), {"run": run_of(e)})[names[e.id]] = show(e)
+        rows.setdefault(run_of(e), {"run": run_of(e)})[
+            names[" ".join((e.id, *e.qualifiers.get("source", "").split()))]
+        ] = show(e)
     return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(("run", *names.values()), pl.String))
 
 

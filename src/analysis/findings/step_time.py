@@ -9,7 +9,7 @@ import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show
 from analysis.estimates.step_time import step_share
 from analysis.findings.frames import frame
 from analysis.findings.time_split import FINDING, Run
@@ -71,21 +71,6 @@ def share_table(shares: list[Estimate]) -> pl.DataFrame:
         pl.Series("label", runs, pl.String), pl.lit("step time").alias("group"),
         pl.Series("range", [spans.get(run) for run in runs], pl.String),
     ).select("label", "group", "value", "low", "high", "range", "n", "n_of", "method", "reason")  # fmt: skip
-
-
-def compared(traced: list[Estimate], shares: list[Estimate]) -> pl.DataFrame:
-    """One row a run: prefill share of step time by clients' clocks, its range, and what the step log says, in words."""
-    logged_too = {run_of(e): show(e) for e in shares if e.id == SHARE and e.value is not None}
-    rows = [(run_of(e), *_point_and_range(e), logged_too.get(run_of(e), "no steps logged"), e.reason) for e in traced]
-    schema = dict.fromkeys(("run", "by clients' clocks", "range", "by the step log", "reason"), pl.String)
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _point_and_range(e: Estimate) -> tuple[str, str | None]:
-    """A point and a range in words, apart, so that nobody takes the range for a confidence interval."""
-    if e.value is None:
-        return "not known", None
-    return show_number(e.value, e.unit, digits=2), show(replace(e, value=None, reason="a range"))
 
 
 def describe(shares: list[Estimate]) -> dict[str, str]:

@@ -21,6 +21,7 @@ from analysis.findings import evidence, integrity
 from analysis.findings.frames import rows
 
 FINDING = "20-where-time-goes"
+OWN_KIND = "this engine's own kind of seconds"
 SHARE = "time.prefill_share.request_seconds"
 BUSY = "select busy_s, wall_s from run_clock where run = $run union all select null, null limit 1"
 UNUSABLE = "select concept, why from run_unusable where run = $run"
@@ -117,7 +118,7 @@ def prefill_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> li
         elif not sum(run.seconds(concept) or 0 for concept in PHASES):
             share = not_computable("1", "no request finished in this run")
         else:
-            share = _share(connection, run).with_warnings(*_left_out(run), *_own_kind(connection, run))
+            share = _share(connection, run).with_warnings(*phases_left_out(run), *_own_kind(connection, run))
         lines = (e for concept in PHASES for e in run.evidence.get(concept, ()))
         found.append(share.with_evidence(*lines).named(SHARE, FINDING, **run.qualifiers))
     return found
@@ -198,7 +199,7 @@ def finish_shares(run: Run) -> list[Estimate]:
         why = "no request finished in this run" if counts else "the pages do not export finish reasons"
         return [not_computable("1", why).named("finish.share", FINDING, **run.qualifiers)]
     n = sum(counts.values())
-    unseen = _left_out(run)
+    unseen = phases_left_out(run)
     return [
         finish_share(k, n)
         .with_warnings(*(f"client aborts are not counted here: {text}" for text in unseen if reason == "abort"))
@@ -222,7 +223,7 @@ def prefix_hits(run: Run) -> Estimate:
     return found.named("cache.prefix_hit_rate", FINDING, **run.qualifiers)
 
 
-def _left_out(run: Run) -> tuple[str, ...]:
+def phases_left_out(run: Run) -> tuple[str, ...]:
     """Requests that got a first token and never finished in these pages: they are in no per-request histogram."""
     first, finished = run.total("ttft", "count"), run.total("prefill_time", "count")
     if first is None or finished is None or first <= finished:
@@ -239,4 +240,4 @@ def _own_kind(connection: duckdb.DuckDBPyConnection, run: Run) -> tuple[str, ...
         return ()
     query = "select distinct definition from run_definitions where run = $run and concept in $concepts order by 1"
     found = connection.sql(query, params={"run": run.name, "concepts": list(PHASES)}).fetchall()
-    return tuple(f"this engine's own kind of seconds: {text}" for (text,) in found)
+    return tuple(f"{OWN_KIND}: {text}" for (text,) in found)

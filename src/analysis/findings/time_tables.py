@@ -62,8 +62,8 @@ def describe_shares(shares: list[Estimate]) -> dict[str, str]:
     without = sum(e.value is None for e in shares)
     return {
         "title": sentence(shares),
-        "subtitle": f"prefill share of request-seconds (%), {len(shares)} runs; "
-        f"rule: 95 % interval ({with_interval} runs); open point: no interval"
+        "subtitle": f"prefill share of request-seconds (%), runs: {len(shares)}; "
+        f"rule: 95 % interval (runs: {with_interval}); open point: no interval"
         + (f"; no point: not computable ({without})" if without else ""),
         "description": "Prefill share of request-seconds by run. "
         + "; ".join(f"{run_of(e)}: {show(e)}" for e in shares),

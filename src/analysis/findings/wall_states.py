@@ -17,6 +17,7 @@ from analysis.findings.time_tables import run_of
 STATE, SHARE = "time.wall_state", "time.prefill_share.wall_clock"
 FROM_TRACES = "time.prefill_share.step_time_from_traces"
 NEEDED = "no request trace with times on the wall clock (sent, first token, end)"
+A_PART = "a part of the requests only"
 CAUTION = "seen by clients: from sending to the first token is called prefill, so queue and network are inside"
 
 GAPS = """
@@ -31,13 +32,15 @@ where isfinite(start_s) and isfinite(stop_s) and start_s <= stop_s order by all
 
 def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
     """time.wall_state of each state and time.prefill_share.wall_clock, by place; of each other run, what is missing."""
-    found, places = [], set()
-    for (place, boot), spans in _spans(connection):
+    found, places, finished = [], set(), _finished(runs)
+    for (place, boot), spans in spans_by_place(connection):
         names = {"boot": boot} if boot else {"target": place}
         placed = spans.filter("is_placed")
         first = placed["first_s"].fill_null(placed["end_s"])
         estimates = state_shares(placed["sent_s"].to_numpy(), first.to_numpy(), placed["end_s"].to_numpy())
-        notes, evidence = _notes(spans), _files(spans)
+        notes, evidence = notes_of(spans), files_of(spans)
+        part = _part_only(placed.height, finished.get(boot or place))
+        notes = (*notes, f"{A_PART}: {part}") if part else notes
         for state, estimate in estimates.items():
             id, more = (STATE, {"state": state}) if state in STATES else (SHARE, {})
             said = estimate.with_warnings(CAUTION, *notes).with_evidence(*evidence)
@@ -47,35 +50,49 @@ def shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estim
     return found + [not_computable("1", NEEDED).named(SHARE, FINDING, **run.qualifiers) for run in missing]
 
 
-def step_shares(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """time.prefill_share.step_time_from_traces: what step time would show, from gaps between tokens, by place."""
-    found = []
-    for (place, boot), spans in _spans(connection):
+def step_shares(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
+    """time.prefill_share.step_time_from_traces: what step time would show, from gaps between tokens, by place.
+
+    None where the engine served more requests than the clients recorded: it worked for those too.
+    """
+    found, finished = [], _finished(runs)
+    for (place, boot), spans in spans_by_place(connection):
         placed = spans.filter("is_placed")
         times = (placed["sent_s"], placed["first_s"].fill_null(placed["end_s"]), placed["end_s"])
         gaps = connection.sql(GAPS, params={"place": place}).pl()
         estimate = step_share_from_traces(*(column.to_numpy() for column in (*times, gaps["start_s"], gaps["stop_s"])))
         names = {"boot": boot} if boot else {"target": place}
-        said = estimate.with_warnings(CAUTION, *_notes(spans)).with_evidence(*_files(spans))
+        if part := _part_only(placed.height, finished.get(boot or place)):
+            estimate = no_interval(None, "1", estimate.method, f"{A_PART}: {part}", n=placed.height, n_of="requests")
+        said = estimate.with_warnings(CAUTION, *notes_of(spans)).with_evidence(*files_of(spans))
         found.append(said.named(FROM_TRACES, FINDING, **names))
     return found
 
 
 def at_once(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> list[Estimate]:
     """time.mean_concurrency by clients' clocks, by place; no census where the engine served more than they sent."""
-    finished = {run.name: run.total("prefill_time", "count") for run in runs}
-    found = []
-    for (place, boot), spans in _spans(connection):
+    found, finished = [], _finished(runs)
+    for (place, boot), spans in spans_by_place(connection):
         placed = spans.filter("is_placed")
         estimate = clients_at_once(placed["sent_s"].to_numpy(), placed["end_s"].to_numpy())
-        served = finished.get(boot or place)
-        if estimate.value is not None and served is not None and served > placed.height:
-            reason = f"the engine finished {served:.0f} requests, the traces hold {placed.height}"
+        reason = _part_only(placed.height, finished.get(boot or place))
+        if estimate.value is not None and reason:
             estimate = no_interval(estimate.value, "1", estimate.method, reason, n=placed.height, n_of="requests")
         names = {"boot": boot} if boot else {"target": place}
-        said = estimate.with_evidence(*_files(spans))
+        said = estimate.with_evidence(*files_of(spans))
         found.append(said.named("time.mean_concurrency", FINDING, **names, source="clients"))
     return found
+
+
+def _finished(runs: list[Run]) -> dict[str, float | None]:
+    return {run.name: run.total("prefill_time", "count") for run in runs}
+
+
+def _part_only(recorded: int, served: float | None) -> str:
+    """What to say where the engine finished more requests than clients recorded; empty where it did not."""
+    if served is None or served <= recorded:
+        return ""
+    return f"the engine finished {served:.0f} requests, the traces hold {recorded}"
 
 
 def table(states: list[Estimate]) -> pl.DataFrame:
@@ -96,6 +113,7 @@ def describe(states: list[Estimate]) -> dict[str, str]:
     known = [e for e in states if e.id == SHARE and e.value is not None]
     said = [f"{run_of(e)}, {e.qualifiers['state'].replace('_', ' ')}: {show(e)}"
             for e in states if e.id == STATE and e.value is not None]  # fmt: skip
+    parts = sum(any(w.startswith(A_PART) for w in e.warnings) for e in known)
     ends = sorted([e for e in known if e.low is not None] or known, key=lambda e: e.value or 0)
     return {
         "title": f"Some request waited for its first token in {show(ends[0])}"
@@ -104,22 +122,26 @@ def describe(states: list[Estimate]) -> dict[str, str]:
         if ends
         else "Nobody wrote down when requests were sent, first answered and done",
         "subtitle": "share of wall-clock time (%) from the first request to the last; "
-        "rule: 95 % interval of any prefill, around its end",
+        "rule: 95 % interval of any prefill, around its end"
+        + (f"; in {parts} of {len(known)} runs the traces hold a part of the requests only" if parts else ""),
         "description": "States by run. " + ("; ".join(said) or NEEDED),
     }
 
 
-def _spans(connection: duckdb.DuckDBPyConnection) -> list[tuple[tuple[str, str | None], pl.DataFrame]]:
+def spans_by_place(connection: duckdb.DuckDBPyConnection) -> list[tuple[tuple[str, str | None], pl.DataFrame]]:
+    """The requests that clients timed on the wall clock, by what served them: (place, boot if known), rows."""
     table = connection.sql("select * from request_spans order by place, file, run, ordinal").pl()
     return [((str(k[0]), part["boot"][0]), part) for k, part in table.group_by("place", maintain_order=True)]
 
 
-def _notes(spans: pl.DataFrame) -> tuple[str, ...]:
+def notes_of(spans: pl.DataFrame) -> tuple[str, ...]:
+    """What was left out of the rows, and how requests without a token are taken."""
     lost = spans.filter(~pl.col("is_placed")).height
     silent = spans.filter(pl.col("is_placed") & pl.col("first_s").is_null()).height
     notes = [f"{lost} requests without times, or with times out of order, left out"] if lost else []
     return (*notes, *([f"{silent} requests got no token: waiting for it until they ended"] if silent else []))
 
 
-def _files(spans: pl.DataFrame) -> tuple[Evidence, ...]:
+def files_of(spans: pl.DataFrame) -> tuple[Evidence, ...]:
+    """The files that the rows came from."""
     return tuple(Evidence(file) for file in spans["file"].unique(maintain_order=True)[:12])

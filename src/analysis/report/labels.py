@@ -17,12 +17,28 @@ LABELS = {
     "time.prefill_share.wall_clock": "share of wall-clock time with a prefill running",
     "time.wall_state": "share of wall-clock time",
     "time.mean_concurrency": "mean number of requests at once",
+    "time.prefill_share.step_time_from_counters": "range of the prefill share of engine step time that counters allow",
+    "time.prefill_held_share": "share of request time that some prefill holds",
+    "time.queue_share": "share of queue and inference time spent in the queue",
     "time.residual_share": "end-to-end time that no phase explains",
-    "time.lever_ceiling": "most that could be gained",
+    "time.lever_ceiling": "what could be gained",
     "rate.prompt_tokens_over_wall_clock": "prompt tokens over the whole time",
     "rate.prefill.mean": "mean prefill rate",
     "rate.prefill.median_window": "prefill rate, median scrape interval",
     "rate.prefill.peak_window": "prefill rate, highest scrape interval",
+    "rate.prefill.slope": "prefill rate, slope over prompt lengths",
+    "rate.quoted_over": "quoted figure over the computed rate",
+    "length.prefill_seconds": "mean seconds of prefill",
+    "length.decode_seconds": "mean seconds of decode",
+    "length.prefill_share": "prefill share of prefill and decode time",
+    "at_length.prefill_seconds": "seconds of prefill of such a request",
+    "at_length.decode_seconds": "seconds of decode of such a request",
+    "at_length.prefill_share": "prefill share of such a request",
+    "decode.steps_per_second": "decode steps per second",
+    "decode.steps_ceiling": "most decode steps per second that the memory allows",
+    "decode.bandwidth_share": "share of the memory bandwidth that reading the weights takes",
+    "decode.read_bytes_per_second": "bytes read per second, as the engine estimates",
+    "preemptions.per_request": "preemptions per finished request",
     "steps.share_at_most": "share of engine steps of at most this size",
     "steps.share_at_most_range": "range of that share, with steps that are not recorded",
     "finish.share": "share of finished requests",
@@ -95,6 +111,12 @@ _NAMES = {"a": "base", "b": "arm"}
 _VALUES = {("measure", measure): text for measure, (text, _) in MEASURES.items()} | {
     ("measure", "available"): "available memory", ("measure", "tokens"): "token pool",
 }  # fmt: skip
+_VALUES = {
+    ("lever", "prefix_cache"): "prefix cache",
+    ("lever", "output_tokens"): "output tokens",
+    ("measure", "available"): "available memory",
+    ("measure", "tokens"): "token pool",
+}
 
 
 def place(key: str, values: Sequence[str]) -> str:

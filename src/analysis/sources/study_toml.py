@@ -16,6 +16,8 @@ from analysis.sources.reading import Reading
 
 TOML, BOOTS = "study-toml", "study-boots-jsonl"
 MAX_CHARS = 4 << 20
+QUOTED_UNITS = ("tokens/s", "tok/s")
+"""Units of a quoted figure that the project can hold against a rate of its own."""
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w\-. \"']+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w\-]+|\"[^\"]*\"|'[^']*')\s*=")
 _COMPARISON = {"base": str, "arms": list, "all_pairs": bool, "whole_systems": bool}
@@ -41,6 +43,8 @@ def read(file: SourceFile) -> Reading:
         reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
     _margin(values, lines, reading)
     _comparison(values, lines, reading)
+    _quoted(Fields(values, "study.toml", lines.get("quoted", 1), reading), lines)
+    _hardware(values, lines, reading)
     for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
         _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
     return reading
@@ -82,6 +86,35 @@ def _comparison(values: dict[str, Any], lines: dict[str, int], reading: Reading)
             keep_unparsed(
                 reading, lines.get(f"comparison.{key}", 1), f"study.toml: comparison.{key} is not known", value
             )
+
+
+def _quoted(fields: Fields, lines: dict[str, int]) -> None:
+    """A quoted figure that cannot be held against a rate is told; the others are kept all the same."""
+    for index, entry in enumerate(fields.array("quoted") or ()):
+        line = lines.get(f"quoted[{index}]", fields.line)
+        value = entry.get("value") if isinstance(entry, dict) else None
+        if not isinstance(entry, dict):
+            keep_unparsed(fields.reading, line, f"quoted figure {index + 1}: not a table", entry)
+        elif not _positive(value):
+            keep_unparsed(fields.reading, line, f"quoted figure {index + 1}: value is not a number above 0", value)
+        elif entry.get("unit") not in QUOTED_UNITS:
+            known = ", ".join(QUOTED_UNITS)
+            keep_unparsed(
+                fields.reading, line, f"quoted figure {index + 1}: unit is none of {known}", entry.get("unit")
+            )
+
+
+def _hardware(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
+    hardware = values.get("hardware")
+    bandwidth = hardware.get("memory_bandwidth_bytes_per_s") if isinstance(hardware, dict) else None
+    if bandwidth is not None and not _positive(bandwidth):
+        name = "hardware.memory_bandwidth_bytes_per_s"
+        keep_unparsed(reading, lines.get(name, 1), f"study.toml: {name} is not a number above 0", bandwidth)
+
+
+def _positive(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool) and finite([value]) is not None
+    return number and value > 0
 
 
 def _boots_jsonl(file: SourceFile) -> Reading:

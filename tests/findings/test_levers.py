@@ -1,0 +1,139 @@
+"""What each lever could give: bounds only where requests never overlap, and nobody is told to drop the prefill."""
+
+from math import inf
+
+import polars as pl
+import pytest
+
+from analysis.estimates.buckets import Buckets
+from analysis.estimates.estimate import Estimate, not_computable
+from analysis.findings import held, lengths, levers, time_split
+from analysis.findings.accountings import Accountings
+from analysis.findings.time_split import Run
+
+REQUEST = time_split.SHARE
+SEQUENTIAL = [Estimate(1.0, "1", "census", "m").named("time.mean_concurrency", "f", boot="b", source="clients")]
+COMPLETE = [Estimate(2.5, "1", "census", "m").named("time.mean_concurrency", "f", boot="b", source="clients")]
+BUSY = [Estimate(3.0, "1", "bound", "m", 3.0, inf).named("time.mean_concurrency", "f", boot="b")]
+PROMPTS = {("request_prompt_tokens", "sum", None): 8000.0, ("request_prompt_tokens", "count", None): 20.0}
+
+
+def _share(value: float, low: float, high: float, id: str = REQUEST) -> Estimate:
+    return Estimate(value, "1", "estimate", "m", low, high, 0.95, 10, "blocks").named(id, "f", boot="b")
+
+
+def _lengths(outputs: list[float]) -> list[lengths.Lengths]:
+    return [lengths.Lengths("b", {"boot": "b"}, pl.DataFrame({"output_tokens": outputs}), "-", "-", ())]
+
+
+def _found(known: Accountings, outputs: tuple[float, ...] = (11, 21, 101)) -> dict[tuple[str, str], Estimate]:
+    buckets: dict[str, Buckets] = {}
+    found = levers.levers(known, [Run("b", "b", PROMPTS, buckets)], _lengths(list(outputs)))
+    return {(e.qualifiers["lever"], e.qualifiers.get("to", "")): e for e in found}
+
+
+def test_one_request_at_a_time_makes_a_free_prefill_a_bound() -> None:
+    found = _found(Accountings([_share(0.2, 0.1, 0.3)], [], [], [], SEQUENTIAL))
+    free, cached = found["prefill", ""], found["prefix_cache", ""]
+    assert (free.kind, free.value, free.low, free.high) == (
+        "bound",
+        1.25,
+        pytest.approx(1 / 0.9),
+        pytest.approx(1 / 0.7),
+    )
+    # 400 tokens a prompt, of which one is computed whatever the cache holds.
+    assert (cached.kind, cached.value) == ("bound", pytest.approx(1 / (0.8 + 0.2 / 400)))
+    half, median = found["output_tokens", "half"], found["output_tokens", "median"]
+    assert (half.value, half.low, half.high) == (
+        pytest.approx(1 / 0.6),
+        pytest.approx(1 / 0.65),
+        pytest.approx(1 / 0.55),
+    )
+    # Steps of 10, 20 and 100 cut to 10, 20 and 20: 130 of 50.
+    assert median.value == pytest.approx(1 / (0.2 + 0.8 / 2.6))
+    assert half.kind == median.kind == "estimate"
+    assert (half.reason or "").startswith("not a bound") and "overlap" not in (half.reason or "")
+
+
+def test_overlapping_requests_have_a_first_order_figure_where_it_is_known_what_prefill_holds() -> None:
+    own = Estimate(0.45, "1", "estimate", "m", 0.3, 0.6, 0.95).named(held.HELD, "f", boot="b")
+    found = _found(Accountings([_share(0.2, 0.1, 0.3)], [], [], BUSY, COMPLETE, [own]))
+    free = found["prefill", ""]
+    assert (free.kind, free.value) == ("estimate", pytest.approx(1 / 0.55))
+    assert (free.low, free.high) == (pytest.approx(1 / 0.7), pytest.approx(1 / 0.4))
+    assert free.reason == "not a bound: requests overlap (mean concurrency 3.00); first order"
+
+
+def test_traces_of_a_part_of_the_requests_are_not_used() -> None:
+    own = Estimate(0.45, "1", "estimate", "m", 0.3, 0.6, 0.95).named(held.HELD, "f", boot="b")
+    free = _found(Accountings([_share(0.2, 0.1, 0.3)], [], [], BUSY, [], [own]))["prefill", ""]
+    assert (free.value, free.low, free.high) == (None, pytest.approx(1 / 0.9), inf)
+    why = "not a bound: requests overlap (mean concurrency 3.00), and what they wait for each other's is not known"
+    assert free.reason == why
+
+
+@pytest.mark.parametrize("value", [0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("concurrency", [BUSY, []])
+def test_request_seconds_alone_never_tell_anybody_to_drop_the_prefill_side(
+    value: float, concurrency: list[Estimate]
+) -> None:
+    found = list(_found(Accountings([_share(value, value / 2, min(2 * value, 0.95))], [], [], concurrency)).values())
+    said = f"{levers.sentence(found)} {levers.next_step(found)}"
+    assert "What a free prefill would give is not known" in said
+    assert levers.next_step(found) == "Log engine steps or record request traces before either side is dropped."
+    assert "prefill side gives less" not in said and "no prefill-side lever" not in said
+    assert "step time" in levers.unless(found)
+
+
+def test_what_to_do_follows_the_ranges() -> None:
+    def said(low: float, high: float, share: Estimate) -> str:
+        own = Estimate((low + high) / 2, "1", "estimate", "m", low, high, 0.95).named(held.HELD, "f", boot="b")
+        return levers.next_step(list(_found(Accountings([share], [], [], BUSY, COMPLETE, [own])).values()))
+
+    assert said(0.01, 0.02, _share(0.05, 0.04, 0.06)).endswith("keep the prefill side: no bound is known.")
+    assert said(0.8, 0.9, _share(0.6, 0.5, 0.7)).startswith("Work on the prefill side first")
+    assert said(0.3, 0.6, _share(0.2, 0.1, 0.3)).startswith("Neither lever is shown")
+    bound = list(_found(Accountings([_share(0.05, 0.04, 0.06)], [], [], [], SEQUENTIAL)).values())
+    assert levers.next_step(bound).endswith("no prefill-side lever can give as much.")
+    assert "at most 1.04x to 1.06x" in levers.sentence(bound)
+
+
+def test_what_is_missing_is_named() -> None:
+    nothing = [not_computable("1", "nothing").named(REQUEST, "f", boot="b")]
+    found = list(_found(Accountings(nothing, [], [], [])).values())
+    assert {e.reason for e in found} == {"not computable: nothing"}
+    assert levers.sentence(found).startswith("What to change first cannot be said")
+    assert levers.headline(found) == []
+    assert levers.drawn(found).height == 0
+    assert levers.describe(found)["title"].startswith("No lever can be weighed")
+    bare = levers.levers(Accountings([_share(0.2, 0.1, 0.3)], [], [], BUSY), [], [])
+    reasons = {(e.qualifiers["lever"], e.qualifiers.get("to")): e.reason for e in bare}
+    assert reasons["prefix_cache", None] == "the pages do not export the prompts' lengths"
+    assert reasons["output_tokens", "median"] == "no client recorded the lengths of its answers"
+    assert levers.next_step([]) and levers.sentence([])
+
+
+def test_the_chart_is_in_time_saved_and_unlimited_is_all_of_it() -> None:
+    own = Estimate(0.5, "1", "estimate", "m", 0.25, 1.0, 0.95).named(held.HELD, "f", boot="b")
+    found = list(_found(Accountings([_share(0.2, 0.1, 0.3)], [], [], BUSY, COMPLETE, [own])).values())
+    rows = {r["group"]: r for r in levers.drawn(found).iter_rows(named=True)}
+    free = rows["free prefill"]
+    assert (free["value"], free["low"], free["high"]) == (pytest.approx(50), pytest.approx(25), pytest.approx(100))
+    assert levers.table(found)["what it is"].str.starts_with("not a bound").all()
+
+
+@pytest.mark.parametrize(
+    ("outputs", "factor"), [([], None), ([1, 1, 1], None), ([5, 5, 5], 1.0), ([3, 5, 100], 105 / 10)]
+)
+def test_the_cut_to_the_median(outputs: list[float], factor: float | None) -> None:
+    got = levers.median_cut(pl.DataFrame({"output_tokens": outputs}, {"output_tokens": pl.Float64}))
+    assert got == (None if factor is None else pytest.approx(factor))
+
+
+def test_the_chart_without_a_known_prefill_says_so() -> None:
+    found = list(_found(Accountings([_share(0.05, 0.04, 0.06)], [], [], BUSY)).values())
+    assert levers.describe(found)["title"] == "What a free prefill would save is not known: requests overlap, or may"
+    rows = {r["group"]: r for r in levers.drawn(found).iter_rows(named=True)}
+    assert rows["free prefill"]["value"] is None
+    assert (rows["free prefill"]["low"], rows["free prefill"]["high"]) == (pytest.approx(4), 100)
+    assert "free prefill: 1.04x or more" in levers.describe(found)["description"]
