@@ -61,6 +61,7 @@ FRAMES: dict[str, pl.DataFrame] = {
     "refusal_curve": pl.DataFrame({
         "group": ["length 8,192"] * 3, "route": ["boots seen", "requests that fit", "requests that fit"],
         "x": [2048.0, 2048.0, 8192.0], "value": [0.0, 4.0, 100.0], "extrapolated": [False, False, True],
+    }),
     "levers": pl.DataFrame({
         "label": ["a", "a", "b"], "group": ["free prefill", "half the answers", "free prefill"],
         "value": [None, 40.0, 12.0], "low": [20.0, 30.0, None], "high": [100.0, 45.0, None],

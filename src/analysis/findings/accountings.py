@@ -21,8 +21,8 @@ PREFILL_FIRST = (
     "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
 )
 LOG_STEPS = (
-    "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep the levers of "
-    "both phases until then; what each could give is under “What to change first”."
+    "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep the levers "
+    "of both phases until then; what each could give is under “What to change first”."
 )
 SAID = 3
 """Most runs that the sentence names one by one."""

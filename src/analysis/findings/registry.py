@@ -15,12 +15,16 @@ from analysis.findings import (
     arm_range,
     boot_pairs,
     boot_risk,
+    held,
     inventory,
     kv_cost,
     kv_from_boots,
+    lengths,
+    levers,
     prefill_rates,
     request_counts,
     small_steps,
+    step_range,
     step_time,
     time_split,
     token_pool,
@@ -37,11 +41,11 @@ def _prefill_shares(c: Connection) -> list[Estimate]:
 
 def _levers(c: Connection) -> list[Estimate]:
     runs = time_split.runs(c)
-    parts = (
-        time_split.prefill_shares(c, runs), step_time.prefill_shares(c, runs), wall_states.shares(c, runs),
-        [time_split.mean_concurrency(c, run) for run in runs], wall_states.at_once(c, runs),
+    known = accountings.Accountings(
+        time_split.prefill_shares(c, runs), step_range.logged_or_counted(c, runs), wall_states.shares(c, runs),
+        [time_split.mean_concurrency(c, run) for run in runs], wall_states.at_once(c, runs), held.shares(c),
     )  # fmt: skip
-    return accountings.Accountings(*parts).levers()
+    return levers.levers(known, runs, lengths.by_run(c, runs))
 
 
 def _concurrency(c: Connection) -> list[Estimate]:
