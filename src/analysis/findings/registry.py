@@ -71,7 +71,7 @@ FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
     (("time.prefill_share.step_time", "time.prefill_share.step_time_range"),
      lambda c: step_time.prefill_shares(c, time_split.runs(c))),
     (("time.prefill_share.wall_clock", "time.wall_state"), lambda c: wall_states.shares(c, time_split.runs(c))),
-    (("time.prefill_share.step_time_from_traces",), wall_states.step_shares),
+    (("time.prefill_share.step_time_from_traces",), lambda c: wall_states.step_shares(c, time_split.runs(c))),
     (("time.mean_concurrency",), _concurrency),
     (("time.lever_ceiling",), _levers),
     ((prefill_rates.LOAD, prefill_rates.MEAN, prefill_rates.MEDIAN, prefill_rates.PEAK),
