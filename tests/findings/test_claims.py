@@ -36,6 +36,7 @@ ONE_RUN = no_interval(0.134, "1", "m", "one run")
         (Said("equals", 0.134, 0), Estimate(0.2, "1", "census", "m", reason="c"), "differs", "1.49 times"),
         (Said("equals", 0.134, 0.0005), no_interval(0.2, "1", "m", "one run"), "not_supported", "without an interval"),
         (Said("equals", 0.134, 0.0005), not_computable("1", "pages"), "not_computable", "what is missing: pages"),
+        (Said("equals", 0.134, 0.0005), not_computable("1", "withheld: x"), "not_supported", "no value: withheld: x"),
         (Said("equals", 0.134, 0.0005), no_interval(None, "1", "m", "2 boots"), "not_supported", "no value: 2 boots"),
         (Said("equals", 0.134, 0.0005), sure(None, 0.1, 0.2, "bound"), "not_supported", "lies in this interval"),
         (Said("equals", 0.134, 0.0005), sure(None, 0.2, 0.3, "bound"), "differs", "the published figure is not in it"),

@@ -44,7 +44,9 @@ def judge(said: Said, estimate: Estimate) -> Verdict:
         return Verdict(NOT_COMPUTABLE, f"what is missing: there are no {estimate.n_of}")
     if estimate.value is None and _interval(estimate) is None and said.relation not in ("is_bound", *_OF_ARMS):
         reason = (estimate.reason or "no value").removeprefix("not computable: ")
-        computable = not (estimate.reason or "").startswith("not computable") and estimate.method != "none"
+        # Withheld is not missing: the data are there and contradict each other, so they do not carry the sentence.
+        missing = (estimate.reason or "").startswith("not computable") or estimate.method == "none"
+        computable = not missing or reason.startswith("withheld")
         return Verdict(NOT_SUPPORTED if computable else NOT_COMPUTABLE, f"{_missing(computable)}: {reason}")
     return _RELATIONS[said.relation](said, estimate)
 
