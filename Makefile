@@ -6,10 +6,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter $(VENV)/bin/python,$(PY)),$(VENV)/.ready)
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-export DATA OUT BATCH_TOKENS MAX_MODEL_LEN
+export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE ARM FROM FORCE EVERY FOR CMD REPEAT NAME TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report single check-report facts risk lab test coverage fuzz lint lock clean
+.PHONY: help setup report single check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -26,11 +26,40 @@ single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm
 check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
 	@$(PY) -m analysis check-report "$${DATA:-}"
 
+claims: $(READY)  ## check what was published about a study: make claims DATA=cluster-a/ (fails when a verdict changed)
+	@$(PY) -m analysis claims "$${DATA:-}"
+
+notebook: $(READY)  ## start a notebook of your own: make notebook NAME=55-my-question
+	@$(PY) -m analysis notebook "$${NAME:-}"
+
+reconstruct: $(READY)  ## write the files of data/cluster-a again from the table in its study.toml
+	@$(PY) -m analysis reconstruct
+
+compare: $(READY)  ## compare two studies, or two arms: make compare A=before/ B=after/ (or A='vllm-cpu#A' B='vllm-cpu#D')
+	@$(PY) -m analysis compare "$${A:-}" "$${B:-}" $${OUT:+--out "$$OUT"}
+
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
 
 risk: $(READY)  ## say whether a boot would start: make risk DATA=vllm-cpu/ BATCH_TOKENS=12288 [MAX_MODEL_LEN=8192]
 	@$(PY) -m analysis risk "$${DATA:-}" --batch-tokens "$${BATCH_TOKENS:-}" $${MAX_MODEL_LEN:+--max-model-len "$$MAX_MODEL_LEN"}
+
+trace: $(READY)  ## load an engine and time its tokens: make trace URL=http://127.0.0.1:8000 CHAT=short.txt BATCH=long.txt
+	@$(PY) -m analysis trace "$${URL:-}" "$${CHAT:-}" "$${BATCH:-}" $${OUT:+--out "$$OUT"} $${MODEL:+--model "$$MODEL"} \
+	    $(if $(SECONDS),--seconds $(SECONDS)) $${REQUESTS:+--requests "$$REQUESTS"} $${REMOTE:+--allow-remote}
+
+decide: $(READY)  ## write the draft of a decision record beside a study: make decide DATA=vllm-cpu/ (ARM=, FROM=another study, FORCE=1)
+	@$(PY) -m analysis decide "$${DATA:-}" $${ARM:+--arm "$$ARM"} $${FROM:+--from "$$FROM"} $${FORCE:+--force}
+
+capture: $(READY)  ## scrape servers: make capture URL=http://127.0.0.1:8000 DATA=my-cluster/ EVERY=15s FOR=1h
+	@$(PY) -m analysis capture "$${DATA:-}" "$${URL:-}" $${EVERY:+--every "$$EVERY"} $${FOR:+--for "$$FOR"}
+
+capture-boot: $(READY)  ## run boots and keep their logs: make capture-boot DATA=my-cluster/ REPEAT=3 CMD="vllm serve ..."
+	@$(PY) -m analysis capture-boot "$${DATA:-}" --cmd "$${CMD:-}" $${REPEAT:+--repeat "$$REPEAT"} $${NAME:+--name "$$NAME"} \
+	    $${ARM:+--arm "$$ARM"} $${TIMEOUT:+--timeout "$$TIMEOUT"} $${AFTER:+--after "$$AFTER"}
+
+export: $(READY)  ## write a study's tables as Parquet: make export DATA=vllm-cpu/ OUT=tables/
+	@$(PY) -m analysis export "$${DATA:-}" $${OUT:+--out "$$OUT"}
 
 lab: $(READY)  ## open JupyterLab on the notebooks
 	$(PY) -m jupyter lab --notebook-dir=notebooks

@@ -79,11 +79,16 @@ def test_asking_picks_a_method_and_says_which() -> None:
     pools = study.compare("A", "B", "pool")
     assert (pools.verdict, pools.n) == ("different", 3)
     assert study.compare("A", "D", "available").verdict == "equivalent"
-    assert study.compare("A", "F", "prefill_share").verdict == "cannot_tell"
+    assert study.compare("A", "B", "prefill_share").verdict == "no_replicates"
+    assert study.compare("A", "B", "ttft_p50", "chat").qualifiers["class"] == "chat"
+    assert study.compare("A", "F", "prefill_share").reason == (
+        "not computable: no boot of both arms has prefill share of request-seconds"  # F carried no load
+    )
 
 
 @pytest.mark.parametrize("ask", [lambda s: s.quantile("speed", 0.5, run="A2"), lambda s: s.ratio("a", "b", run="Z9"),
-                                 lambda s: s.compare("A", "B", "speed")])  # fmt: skip
+                                 lambda s: s.compare("A", "B", "speed"), lambda s: s.compare("A", "Z", "pool"),
+                                 lambda s: s.compare("A", "B", "ttft_p50")])  # fmt: skip
 def test_asking_for_what_is_not_there_lists_what_is(ask) -> None:  # noqa: ANN001
     with pytest.raises(UnknownMeasureError, match="there are"):
         ask(Study("vllm-cpu"))

@@ -10,9 +10,17 @@ from types import ModuleType
 import duckdb
 
 from analysis import commands
+from analysis.capture.folder import CaptureError
 from analysis.paths import NoSuchStudyError
 from analysis.report.errors import ReportError
+from analysis.sources.prometheus_server import ServerError
 from analysis.store.load import NothingToReadError, StoreError
+from analysis.store.parquet import ExportError
+
+EXPECTED = (
+    CaptureError, ExportError, NoSuchStudyError, NothingToReadError, ReportError, ServerError, StoreError,
+)  # fmt: skip
+"""What a command cannot do, each with a sentence that says so."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(given)
     try:
         return int(options.run(options))
-    except (NoSuchStudyError, NothingToReadError, ReportError, StoreError) as error:
+    except EXPECTED as error:
         print(error, file=sys.stderr)
         return 1
     except BrokenPipeError:  # the reader of our output has seen enough

@@ -1,7 +1,8 @@
 """The analyst's handle on one study: `Study("vllm-cpu").sql("select * from boots")`."""
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ import polars as pl
 from analysis import paths
 from analysis.estimates.estimate import Estimate
 from analysis.findings import ask
+from analysis.findings.assumed import assumptions, reconstruction
 from analysis.report.answer import Answer, answer
 from analysis.report.figure import Figure, figure
+from analysis.report.names import PAGE
 from analysis.report.table import Table, table
 from analysis.store import fingerprint
 from analysis.store.load import Progress, load
+
+REBUILT = "From reconstructed files: intervals may rest on assumed figures"
 
 
 def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duckdb.DuckDBPyConnection]:
@@ -48,7 +53,10 @@ class Study:
         self.name = self.data.name
         self.out = Path(out) if out else None
         self.database, self.connection = open_store(self.data, progress)
+        self.assumptions = assumptions(self.connection)
+        self.reconstruction = reconstruction(self.connection)
         self.estimates: list[Estimate] = []
+        self.claims: list[dict[str, Any]] = []
         self.takeaways: list[dict[str, Any]] = []
 
     def sql(self, query: str, /, **parameters: Any) -> pl.DataFrame:
@@ -63,13 +71,20 @@ class Study:
         """A quantile of a request measure over a run, by the method that the data allow; `picked` says which."""
         return ask.quantile(self.connection, measure, q, run)
 
-    def compare(self, a: str, b: str, measure: str) -> Estimate:
-        """Arm a over arm b with a verdict against the declared margin, boots as units; `picked` says which test."""
-        return ask.compare(self.connection, a, b, measure)
+    def compare(self, a: str, b: str, measure: str, kind: str | None = None) -> Estimate:
+        """Arm b over arm a with a verdict against the declared margin, boots as units; `picked` says which test.
+
+        `kind` is the class of requests, for measures that are by class (findings/arms.MEASURES lists all).
+        """
+        return ask.compare(self.connection, a, b, measure, kind)
+
+    def known(self, estimates: Iterable[Estimate]) -> list[Estimate]:
+        """Those whose value rests on nothing that was assumed: what a sentence may be made of."""
+        return [e for e in estimates if (self.assumptions.of(e) or ("",))[0] != "values"]
 
     def record(self, *estimates: Estimate) -> None:
         """Put figures into results.json; each needs the id that docs/results.md gives it. One figure is kept once."""
-        for estimate in estimates:
+        for estimate in map(self.assumptions.mark, estimates):
             if not estimate.id:
                 raise ValueError("an estimate is recorded under an id: call .named(id, finding, ...) first")
             if not estimate.finding:
@@ -86,38 +101,48 @@ class Study:
         next_step: str = "",
         unless: str = "",
         supporting: bool = False,
+        contradiction: bool = False,
     ) -> Answer:
         """State an answer: shown here first, put on the front page as a takeaway with the figures it rests on.
 
         `next_step` says what to do about it, `unless` what would change the answer: both computed, as the sentence is.
-        One that is `supporting` (what the data are, not what they say) comes after the others there.
+        One that says that the data contradict themselves (`contradiction`) comes before the others there, and one that
+        is `supporting` (what the data are, not what they say) after them.
         """  # fmt: skip
         rests_on = [{"id": e.id, "qualifiers": dict(e.qualifiers)} for e in estimates]
         row = {
             "finding": finding, "sentence": sentence, "estimates": rests_on, "next_step": next_step, "unless": unless,
-            "supporting": supporting,
+            "supporting": supporting, "contradiction": contradiction,
         }  # fmt: skip
         self.takeaways = [*(t for t in self.takeaways if t != row), row]
         self.record(*estimates)
-        return answer(sentence, *estimates)
+        return answer(sentence, *map(self.assumptions.mark, estimates))
+
+    def claim(self, *claims: dict[str, Any]) -> None:
+        """Put rows of the claims ledger into results.json (findings/claims.py)."""
+        self.claims = [*(c for c in self.claims if c not in claims), *claims]
+        self._write_results()
 
     def figure(self, chart: alt.TopLevelMixin, name: str, table: pl.DataFrame, caption: str) -> Figure:
         """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`."""
-        return figure(chart, name, table, self.out, caption)
+        return figure(chart, name, table, self.out, self._captioned(caption))
 
     def table(self, frame: pl.DataFrame, name: str, caption: str) -> Table:
         """Show a table; with `out`, write tables/<name>.csv."""
-        return table(frame, name, self.out, caption)
+        return table(frame, name, self.out, self._captioned(caption))
+
+    def _captioned(self, caption: str) -> str:
+        """A figure that is passed on alone still says what it was made from."""
+        return f"{caption.removesuffix('.')}. {REBUILT}" if self.reconstruction else caption
 
     def _write_results(self) -> None:
         if self.out is None or not (self.estimates or self.takeaways):
             return
         results: Mapping[str, Any] = {
-            "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": [],
+            "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": self.claims,
         }  # fmt: skip
-        findings = [e.finding for e in self.estimates] + [t["finding"] for t in self.takeaways]
-        if not findings:  # nothing recorded yet: a run without pages has no shares
-            return
-        file = self.out / "results" / f"{findings[0]}.json"
+        # A page may show figures that another page found; alone, a notebook is known by what it records.
+        names = [os.environ.get(PAGE), *(t["finding"] for t in self.takeaways), *(e.finding for e in self.estimates)]
+        file = self.out / "results" / f"{next(filter(None, names))}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(results, allow_nan=False, indent=1), encoding="utf-8")

@@ -28,6 +28,16 @@ FRAMES: dict[str, pl.DataFrame] = {
         "label": ["boot-1", "boot-2"], "group": ["served", "refused"], "value": [3.2, 1.1],
         "low": [3.195, None], "high": [3.205, None], "needed": [2.0, None],
     }),
+    "verdict_count": pl.DataFrame({"verdict": ["differs", "reproduced"], "unit": ["claims"] * 2, "n": [1, 24]}),
+    "forest": pl.DataFrame({
+        "measure": ["throughput", "throughput", "TTFT p50", "pool", "pool"], "class": [None, None, "chat", None, None],
+        "arm": ["B", "C", "B", "B", "C"], "value": [1.2, 0.9, 1.0, None, 400.0],
+        "low": [1.1, 0.001, None, None, None], "high": [1.3, float("inf"), None, None, None],
+    }),
+    "startup_timeline": pl.DataFrame({
+        "label": ["A · a1", "A · a1", "B · b1"], "phase": ["weights", "server", "server"], "stage": [2, 5, 5],
+        "start_s": [0.0, 30.0, 0.0], "end_s": [30.0, 67.0, 50.0],
+    }),
     "outcome_count": pl.DataFrame({"arm": ["a", "a", "b"], "outcome": ["served", "crashed", "served"], "n": [3, 0, 1]}),
     "files_read": pl.DataFrame({"kind": ["metrics", "other"], "status": ["read", "unrecognised"], "n": [41, 1]}),
     "accountings_by_run": pl.DataFrame({
@@ -55,6 +65,30 @@ FRAMES: dict[str, pl.DataFrame] = {
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
         "low": [7.0] * 3, "high": [9.5] * 3
+    }),
+    "stall_ticks": pl.DataFrame({
+        "run": ["a"] * 4, "row": ["long prompt", "", "stream 1", "stream 1"],
+        "kind": ["turn", "stall", "token", "token"],
+        "start_s": [0.0, 0.1, -0.2, 2.0], "end_s": [2.0, 1.9, -0.2, 2.0],
+    }),
+    "block_by_prompt": pl.DataFrame({
+        "run": ["a", "a", "b"], "prompt_tokens": [4000.0, 5000.0, 4000.0], "block_tokens": [4000.0, 5000.0, None],
+    }),
+    "step_strip": pl.DataFrame({
+        "run": ["a", "a", "b"], "kind": ["decode only", "prompt and decode", "prompt only"],
+        "prompt_tokens": [0, 512, None], "start_s": [0.0, 0.1, 0.0], "end_s": [0.1, 0.7, 1.0],
+    }),
+    "effect_by_class": pl.DataFrame({
+        "label": ["b chat", "b chat", "b batch"], "group": ["first token", "longest gap", "first token"],
+        "value": [3.0, -0.05, None], "low": [-8.0, None, None], "high": [13.0, None, None],
+    }),
+    "times_by_phase": pl.DataFrame({
+        "label": ["b chat", "b chat", "b batch"], "phase": ["alone", "both", "both"],
+        "p50": [0.4, 0.6, None], "p95": [0.7, 13.0, None],
+    }),
+    "rate_over_time": pl.DataFrame({
+        "group": ["b chat, alone", "b chat, alone", "b chat, both"], "minutes": [0.0, 1.0, 0.0],
+        "rate": [8.0, 7.5, None],
     }),
 }  # fmt: skip
 
@@ -98,6 +132,16 @@ def _marks(chart: alt.LayerChart, kind: str) -> int:
 def test_a_point_has_a_rule_only_where_both_ends_are_known() -> None:
     chart = charts.share_by_boot(FRAMES["share_by_boot"], **TEXTS)
     assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 1)
+
+
+def test_an_effect_without_an_interval_is_an_open_point_beside_the_line_at_zero() -> None:
+    chart = charts.effect_by_class(FRAMES["effect_by_class"], **TEXTS)
+    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 2)  # the line at zero is a rule
+
+
+def test_a_time_is_a_bar_from_the_median_to_the_tail_for_each_phase() -> None:
+    chart = charts.times_by_phase(FRAMES["times_by_phase"], **TEXTS)
+    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (4, 2)
 
 
 def test_a_refused_boot_is_open_and_a_boot_without_a_pool_is_not_drawn() -> None:
@@ -192,3 +236,32 @@ def test_the_rule_of_wall_states_is_around_the_end_of_those_with_a_prefill() -> 
     spans = [part.split('"')[0] for part in svg.split('aria-label="')[1:] if "start:" in part or "state:" in part]
     assert any("state: prefill only" in span and "start: 0" in span for span in spans)
     assert any("state: idle" in span and "start: 95" in span for span in spans)
+
+
+def _data(spec: dict) -> list[dict]:
+    return max(spec["datasets"].values(), key=len)
+
+
+def test_ratios_share_one_axis_that_is_cut_and_never_moves_a_point() -> None:
+    spec = charts.forest(FRAMES["forest"], farthest=4.0, **TEXTS).to_dict()
+    drawn = {(row["measure"], row["arm"]): row for row in _data(spec)}
+    assert set(drawn) == {("throughput", "B"), ("throughput", "C"), ("TTFT p50", "B")}  # no value; beyond the axis
+    assert (drawn["throughput", "C"]["low"], drawn["throughput", "C"]["value"]) == (0.25, 0.9)
+    scales = {json.dumps(layer["encoding"]["x"].get("scale"), sort_keys=True) for layer in spec["layer"]}
+    assert scales == {json.dumps({"domain": [0.25, 4.0], "nice": False, "type": "log"}, sort_keys=True)}
+    band = next(iter(d for d in spec["datasets"].values() if "one" in d[0]))[0]
+    assert (band["low"], band["high"]) == (1 / 1.05, 1.05)
+
+
+def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tick() -> None:
+    ticks = FRAMES["stall_ticks"]
+    two = pl.concat([ticks, ticks.with_columns(pl.lit("b").alias("run"))])
+    spec = charts.stall_ticks(two, **TEXTS).to_dict()
+    keys = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    assert keys == ["a\nlong prompt", "a\nstream 1", "b\n", "b\nlong prompt", "b\nstream 1"]
+    assert spec["layer"][0]["encoding"]["y2"] == {"bandPosition": 1, "field": "key_end"}
+    rows = [row for data in spec["datasets"].values() for row in data if row["kind"] == "stall"]
+    assert [(row["key"], row["key_end"]) for row in rows] == [
+        ("a\nlong prompt", "a\nstream 1"),
+        ("b\nlong prompt", "b\nstream 1"),
+    ]

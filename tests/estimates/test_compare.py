@@ -116,7 +116,7 @@ def test_families_are_simultaneous() -> None:
 
 def test_sessions_choose_the_pairing() -> None:
     got = choose(A, B, session_a=["1", "2", "3", "4"], session_b=["4", "3", "2", "1"], margin=0.05)
-    assert got.picked == "paired: each session ran both arms once"
+    assert got.picked == "paired: 4 sessions ran both arms"
     assert got.low == pytest.approx(compare(A, B[::-1], paired=True, margin=0.05).low)
     own = choose(A, B, session_a=["1"] * 4, session_b=["2"] * 4)
     assert own.picked.startswith("unpaired")

@@ -39,7 +39,7 @@ def test_a_line_becomes_a_row(tmp_path: Path) -> None:
         "token_at_s": [100.5, 101.0, 102.0],
         "token_event": "token", "tokens_cum": [1, 2, 3], "prompt_tokens": 9, "output_tokens": 3,
         "tokens_counted_by": "server", "finish_reason": "stop", "http_status": 200, "valid": True, "error": None,
-        "output_text": None,
+        "output_text": None, "outcome": None, "attempt": None,
     }  # fmt: skip
     assert row == want
 

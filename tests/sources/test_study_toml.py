@@ -43,6 +43,15 @@ def test_a_recorded_study() -> None:
     assert reading.unparsed == []
 
 
+def test_what_a_comparison_cannot_use_is_told(tmp_path: Path) -> None:
+    text = '[comparison]\nbase = 3\narms = ["A", 1]\nall_pairs = "yes"\nwhole_systems = true\nbest = "A"\n'
+    told = [(u.line, u.what) for u in read(tmp_path, text).unparsed]
+    assert told == [(line, f"study.toml: comparison.{key} is not known")
+                    for line, key in ((2, "base"), (3, "arms"), (4, "all_pairs"), (6, "best"))]  # fmt: skip
+    assert read(tmp_path, 'comparison = "A"\n').unparsed[0].what == "study.toml: comparison is not a table"
+    assert read(tmp_path, '[comparison]\nbase = "A"\narms = ["A"]\nall_pairs = true\n').unparsed == []
+
+
 def test_recorded_boots() -> None:
     file = sample("boots.jsonl")
     assert study_toml.recognise(file.head(), file.path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from analysis.findings.facts import facts
-from analysis.paths import find
+from analysis.store.fleet import study_of
 from analysis.store.load import load
 
 
@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     """Read the study into a store of its own and print its facts."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "facts.duckdb"
-        load(find(options.data), database)
+        load(study_of(options.data), database)
         with duckdb.connect(str(database), read_only=True) as connection:
             print(json.dumps(facts(connection), allow_nan=False, indent=1))
     return 0

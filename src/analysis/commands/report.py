@@ -1,4 +1,4 @@
-"""Read a study and render its report; the path of the report is printed last."""
+"""Read a study and render its report; what the data say and the path of the report are printed last."""
 
 import argparse
 import os
@@ -20,9 +20,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the report."""
-    from analysis.report.study_report import make  # papermill and nbconvert take a second to import
+    from analysis.report.study_report import make, takeaways  # papermill and nbconvert take a second to import
 
     if options.no_redact:
         os.environ[redact.SWITCH] = redact.OFF  # the notebooks' processes inherit it
-    print(make(options.data, options.out))
+    index = make(options.data, options.out)
+    print(takeaways(index))
+    print(index)
     return 0

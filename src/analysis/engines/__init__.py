@@ -78,6 +78,22 @@ def metrics(engine: str) -> list[Metric]:
     ]
 
 
+PARTS = {
+    "histogram": {"_sum": "sum", "_count": "count", "_bucket": "bucket"},
+    "counter": {"_total": "value", "": "value"},
+    "gauge": {"": "value"},
+    "info": {"": "value"},
+}
+"""What is appended to a metric's name in its samples, and which statistic the sample is."""
+
+
+def samples(engine: str, metric: Metric) -> dict[str, str]:
+    """The sample names under which an engine exports a metric, each with its statistic."""
+    prefix = table(engine, "metrics")["prefixes"][0]
+    parts = {f"_{metric.of}": "value"} if metric.of else PARTS[metric.type]
+    return {f"{prefix}{metric.name}{part}": statistic for part, statistic in parts.items()}
+
+
 def defects(engine: str) -> list[Defect]:
     """The known defects of an engine's metric pages."""
     rows = table(engine, "defects").get("defect", [])

@@ -14,6 +14,7 @@ state it, best first. The keys of a `[[line]]`:
     optional   true: the key also occurs in other text, so a line that does not go on as `rest` says is nothing
     once       true: only the first of a boot is kept
     closes     true: nothing of the same boot can follow
+    means      of a fallback: what it is that runs, in words for a reader (required there)
     since, until, source   versions that print it, and where it was seen
 
 Every pattern is matched once, at its key, with bounded repeats: time is linear in the line.
@@ -59,6 +60,7 @@ class BootLine:
     optional: bool = False
     once: bool = False
     closes: bool = False
+    means: str = ""
 
     @property
     def literals(self) -> tuple[str, ...]:
@@ -100,6 +102,8 @@ def _line(engine: str, entry: dict[str, Any]) -> BootLine:
     line = BootLine(engine=engine, keys=keys, rest=re.compile(rest, re.ASCII), rest_text=rest_text, **entry)
     if line.purpose not in PURPOSES:
         raise ValueError(f"unknown purpose {line.purpose!r}")
+    if (line.purpose == "fallback") != bool(line.means):
+        raise ValueError("a fallback says what it means, and nothing else does")
     if strange := set(line.units) - set(line.rest.groupindex):
         raise ValueError(f"units of groups that do not exist: {sorted(strange)}")
     if strange := set(line.units.values()) - UNITS:

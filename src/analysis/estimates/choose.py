@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from analysis.estimates import compare as arms
 from analysis.estimates import quantile_buckets, quantile_values, ratio_requests, tails
 from analysis.estimates.buckets import Buckets
-from analysis.estimates.estimate import Estimate, not_computable
-from analysis.estimates.inputs import Floats, floats
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
+from analysis.estimates.inputs import Floats, floats, problem
 from analysis.estimates.ratio_page import PageShare, share_from_sums_only
 from analysis.estimates.ratio_scrapes import Windows, share_from_scrapes
 
@@ -75,22 +75,34 @@ def compare(
     session_a: list[str] | None = None,
     session_b: list[str] | None = None,
     margin: float | None = None,
+    family: int = 1,
 ) -> Estimate:
-    """The ratio of two arms: paired where both have exactly one run in each session, else Welch."""
-    if session_a and session_b and sorted(session_a) == sorted(session_b) and len(set(session_a)) == len(session_a):
-        got = arms.compare(_by_session(a, session_a), _by_session(b, session_b), paired=True, margin=margin)
-        return replace(got, picked="paired: each session ran both arms once")
-    got = arms.compare(a, b, margin=margin)
-    if session_a and session_b and not set(session_a) & set(session_b):
+    """The ratio of two arms, a over b: paired by session where at least two sessions ran both, else Welch.
+
+    Several runs of an arm in one session become their geometric mean. `family`: see estimates/compare.py.
+    """
+    x, y = floats(a), floats(b)
+    first, second = session_a or [], session_b or []
+    if any(names and len(names) != len(values) for names, values in ((first, x), (second, y))):
+        return no_interval(None, "x", "none", "sessions: not one for each run", n_of="runs")
+    both = sorted(set(first) & set(second))
+    if len(both) >= 2 and problem("runs", x, positive=True) is None and problem("runs", y, positive=True) is None:
+        of_a, of_b = (_means(values, names, both) for values, names in ((x, first), (y, second)))
+        got = arms.compare(of_a, of_b, paired=True, margin=margin, family=family)
+        left = len(x) + len(y) - sum(names.count(s) for names in (first, second) for s in both)
+        unused = f"; {left} runs of sessions without the other arm left out" if left else ""
+        return replace(got, n_of="pairs of sessions", picked=f"paired: {len(both)} sessions ran both arms{unused}")
+    got = arms.compare(x, y, margin=margin, family=family)
+    if first and second and not both:
         got = got.with_warnings(
             "each arm ran in its own sessions: the session is inside the difference; interleave arms"
         )
-    return replace(got, picked="unpaired: no sessions that ran both arms once")
+    return replace(got, picked="unpaired: fewer than two sessions ran both arms")
 
 
-def _by_session(values: ArrayLike, session: list[str]) -> Floats:
-    found = floats(values)
-    return found[np.argsort(session)] if len(found) == len(session) else found[:0]
+def _means(values: Floats, names: list[str], sessions: list[str]) -> Floats:
+    """The geometric mean of each session."""
+    return np.array([np.exp(np.log(values[[n == s for n in names]]).mean()) for s in sessions])
 
 
 def _first(offers: list[tuple[str, Estimate]], unit: str, missing: str) -> Estimate:

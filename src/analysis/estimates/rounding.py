@@ -6,7 +6,25 @@ from math import floor, isfinite, log10
 
 from analysis.estimates.estimate import Estimate
 
-PLAIN_IDS = frozenset({"pool.requests_at_max_length", "time.mean_concurrency", "boots.outcome_count"})
+PLAIN_IDS = frozenset(
+    {
+        "boots.outcome_count",
+        "claims.verdict_count",
+        "decision.condition",
+        "decision.conditions_true",
+        "degradation.fallback_lines",
+        "finish.unmatched",
+        "fleet.replicas",
+        "fleet.settings",
+        "fleet.unlike",
+        "mixed.requests",
+        "mixed.requests_peak",
+        "pool.requests_at_max_length",
+        "time.mean_concurrency",
+        "time.requests",
+        "turn.dose",
+    }
+)
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
 CENSUS_DIGITS = 3
 SKEWED = 3.0

@@ -65,6 +65,23 @@ def detectable_difference(n: int, cv: float, power: float = POWER) -> float:
     return float(shift) * cv * sqrt(2 / n)
 
 
+def runs_to_show(difference: float, sd: float, power: float = POWER, *, paired: bool = False) -> int:
+    """Runs per arm (or pairs) that show this difference of logarithms with this power; 1001: more than a thousand.
+
+    `sd` is that of the runs, or of the differences of pairs.
+    """
+    if not sd > 0 or not difference > 0:
+        return MOST_RUNS + 1
+
+    def enough(n: int) -> bool:
+        df, error = (n - 1, sd / sqrt(n)) if paired else (2 * n - 2, sd * sqrt(2 / n))
+        reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, df)) * np.sqrt(stats.chi2.ppf(_GRID, df) / df)
+        shift = difference / error
+        return float((special.ndtr(shift - reach) + special.ndtr(-shift - reach)).mean()) >= power
+
+    return _least(enough)
+
+
 def inner_repeats(cost_outer: float, cost_inner: float, sd_within: float, sd_between: float) -> int:
     """Repeats inside one boot that spend the time best (Kalibera and Jones): sqrt(cost ratio x variance ratio), up."""
     if sd_between <= 0 or cost_inner <= 0:

@@ -17,6 +17,11 @@ from analysis.findings.time_tables import run_of
 
 LEVER = "time.lever_ceiling"
 NAMES = {time_split.SHARE: "request-seconds", step_time.SHARE: "step time", wall_states.SHARE: "wall clock"}
+DECODE_FIRST = "Look at decode first: how many tokens are generated, and how many requests share a step."
+PREFILL_FIRST = (
+    "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
+)
+LOG_STEPS = "Log the engine's steps before a lever on the other phase is dropped."
 SAID = 3
 """Most runs that the sentence names one by one."""
 
@@ -58,6 +63,25 @@ class Accountings:
         if overlap := self._overlap(set(steps)):
             parts.append(overlap)
         return " ".join(parts)
+
+    def next_step(self) -> str:
+        """What to do about the answer: where to look first, or what to record."""
+        sides = time_tables.sides_of(self.request)
+        if not sides:
+            return "Fetch metric pages before, during and after a load: ten or more with traffic give an interval."
+        first = {"decode": DECODE_FIRST, "prefill": PREFILL_FIRST}.get(next(iter(sides)) if len(sides) == 1 else "")
+        said = first or "Look at the runs one by one before choosing a lever: they do not agree on a phase."
+        known = {run_of(e) for e in self.step if e.id == step_time.SHARE and e.value is not None}
+        return f"{said} {LOG_STEPS}" if self._overlap(known) else said
+
+    def unless(self) -> str:
+        """What would change the answer: how far the nearest interval ends from half."""
+        sure = time_tables.headline(self.request)
+        if not sure:
+            return ""
+        ends = [end for e in sure for end in (e.low, e.high) if end is not None]
+        nearest = show_number(min(ends, key=lambda end: abs(end - 0.5)), "1", digits=2)
+        return f"the traffic is of another mix: the interval that comes nearest to half ends at {nearest}."
 
     def _overlap(self, known: set[str]) -> str:
         """What must be said where requests overlap (or may) and no step time tells what the engine did."""

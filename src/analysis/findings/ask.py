@@ -1,7 +1,5 @@
 """What an analyst asks in a notebook: a share, a quantile, a comparison; the method is picked by what data exist."""
 
-import json
-
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +7,8 @@ from numpy.typing import NDArray
 from analysis.estimates import choose
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.ratio_page import share_of_sums
-from analysis.findings import integrity
+from analysis.findings import arm_verdicts, arms, integrity
 from analysis.findings.time_split import Run, runs, scrape_windows
-from analysis.findings.token_pool import boots
 
 UNITS = {"ttft": "s", "tpot": "s", "inter_token_latency": "s", "e2e_time": "s", "queue_time": "s", "prefill_time": "s",
          "decode_time": "s", "request_prompt_tokens": "tokens", "request_generation_tokens": "tokens"}  # fmt: skip
@@ -19,8 +16,6 @@ UNITS = {"ttft": "s", "tpot": "s", "inter_token_latency": "s", "e2e_time": "s", 
 REQUEST_COLUMNS = {"ttft": "ttft_s", "tpot": "tpot_s", "e2e_time": "e2e_s", "request_prompt_tokens": "prompt_tokens",
                    "request_generation_tokens": "output_tokens"}  # fmt: skip
 """Measures that clients record too, by their column in the view request_metrics."""
-BOOT_MEASURES = {"pool": "token_pool_total_tokens", "available": "available_kv_bytes", "start_up": "ready_s"}
-"""Measures of a boot that its log gives, by their column in the view boot_arms."""
 
 
 class UnknownMeasureError(ValueError):
@@ -57,42 +52,23 @@ def quantile(connection: duckdb.DuckDBPyConnection, measure: str, q: float, run:
     return choose.quantile(q, UNITS[measure], values=values if len(values) else None, buckets=buckets)
 
 
-def compare(connection: duckdb.DuckDBPyConnection, a: str, b: str, measure: str) -> Estimate:
-    """arms.ratio: arm `a` over arm `b`, boots as units, against the margin that study.toml declares (default 5 %)."""
-    if measure in BOOT_MEASURES:
-        table = boots(connection)
-        of_arm = {arm: table.filter(arm=arm)[BOOT_MEASURES[measure]].drop_nulls().to_numpy() for arm in (a, b)}
-    elif measure == "prefill_share":
-        arms = dict(boots(connection).select("boot", "arm").iter_rows())
-        of_arm = {arm: _shares(connection, {boot for boot, its in arms.items() if its == arm}) for arm in (a, b)}
-    else:
-        there = ", ".join([*BOOT_MEASURES, "prefill_share"])
-        raise UnknownMeasureError(f"no comparison of {measure!r}; there are {there}")
-    got = choose.compare(of_arm[a], of_arm[b], margin=declared_margin(connection))
-    if measure == "pool" and len(settings := _limits(connection, a, b)) > 1:
-        got = got.with_warnings(
-            f"the printed pool is comparable within one setting only, and these boots have {len(settings)}: "
-            + "; ".join(f"max_model_len {length}, max_num_batched_tokens {batch}" for length, batch in settings)
-        )
-    return got.named("arms.ratio", "", a=a, b=b, measure=measure)
+def compare(connection: duckdb.DuckDBPyConnection, a: str, b: str, measure: str, kind: str | None = None) -> Estimate:
+    """arms.ratio: arm `b` over arm `a`, boots as units, against the margin that study.toml declares (default 5 %).
 
-
-def _limits(connection: duckdb.DuckDBPyConnection, *arms: str) -> list[tuple[int | None, int | None]]:
-    """The limits that a pool depends on, over the boots of these arms."""
-    query = """
-        select distinct max_model_len_tokens, max_num_batched_tokens from boot_arms
-        where arm in $arms and token_pool_total_tokens is not null order by all
+    `measure` is one of findings/arms.MEASURES; `kind` the class of requests, for measures that clients record by class.
     """
-    return connection.sql(query, params={"arms": list(arms)}).fetchall()
-
-
-def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
-    """The equivalence margin that study.toml declares (a share, 0.05), or None."""
-    rows = connection.sql(
-        "select value from study_facts where key in ('margin', 'objective.margin') limit 1"
-    ).fetchall()
-    margin = json.loads(rows[0][0]) if rows else None
-    return float(margin) if isinstance(margin, int | float) and 0 < margin < 1 else None
+    if measure not in arms.MEASURES:
+        raise UnknownMeasureError(f"no comparison of {measure!r}; there are {', '.join(arms.MEASURES)}")
+    of = arms.of(connection)
+    if missing := [arm for arm in (a, b) if arm not in of.names]:
+        raise UnknownMeasureError(f"no arm {missing[0]!r}; there are {', '.join(of.names) or 'none'}")
+    found = [e for e in arm_verdicts.verdicts(of, [(a, b)]) if e.qualifiers["measure"] == measure]
+    known = [e.qualifiers.get("class") for e in found]
+    if kind is None and len(known) > 1:
+        raise UnknownMeasureError(f"{measure} is by class of requests; there are {', '.join(map(str, known))}")
+    found = [e for e in found if kind is None or e.qualifiers.get("class") == kind]
+    nothing = not_computable("x", f"no boot of both arms has {arms.MEASURES[measure][0]}")
+    return found[0] if found else nothing.named("arms.ratio", arms.FINDING, a=a, b=b, measure=measure)
 
 
 def _run(connection: duckdb.DuckDBPyConnection, name: str) -> Run:
@@ -114,8 +90,3 @@ def _recorded(connection: duckdb.DuckDBPyConnection, measure: str, run: str) -> 
         params={"run": run},
     )
     return np.array([value for (value,) in rows.fetchall()], dtype=np.float64)
-
-
-def _shares(connection: duckdb.DuckDBPyConnection, of_boots: set[str]) -> NDArray[np.float64]:
-    pairs = [(r.total("prefill_time"), r.total("decode_time")) for r in runs(connection) if r.boot in of_boots]
-    return np.array([p / (p + d) for p, d in pairs if p is not None and d is not None and p + d > 0])

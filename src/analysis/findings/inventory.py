@@ -122,6 +122,18 @@ def broken(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return integrity.violations(connection).select("run", "scope", pl.col("means").alias("what it is"), "detail")
 
 
+def contradiction(connection: duckdb.DuckDBPyConnection) -> str:
+    """What the checks of the pages found, in one sentence; empty where every page passed."""
+    found = integrity.violations(connection)
+    if not found.height:
+        return ""
+    runs = found["run"].drop_nulls().unique().sort().to_list()
+    shown = ", ".join(runs[:3]) + (f" and {len(runs) - 3} more" if len(runs) > 3 else "")
+    return f"Metric pages contradict themselves in {_several(found.height, 'place')}: {found['means'][0]}." + (
+        f" No share of {shown} is published." if runs else ""
+    )
+
+
 def contradictions(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row a contradiction between study.toml and the logs, or within one: what, where, declared, found."""
     return rows(connection, CONTRADICTIONS.read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
 SETTLED = 4
 """Boots of a setting at which the spread has a ceiling within a factor of five."""
+UNLESS = "the setting, the engine's version or what else runs on the machine changes: that is another population."
 ROUNDING_GIB = 0.005
 """Logs print GiB with two decimals."""
 

@@ -24,12 +24,18 @@ def headline(shares: list[Estimate]) -> list[Estimate]:
     return [e for e in shares if e.low is not None]
 
 
+def sides_of(shares: list[Estimate]) -> set[str]:
+    """Which phase takes most, by the shares with an interval: decode, prefill, or "" where an interval holds half."""
+    sure = headline(shares)
+    return {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
+
+
 def sentence(shares: list[Estimate]) -> str:
     """The answer in request-seconds, as far as the intervals carry it."""
     sure = headline(shares)
     if not sure:
         return "Whether prefill or decode takes the time cannot be said: no run has a prefill share with an interval."
-    sides = {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
+    sides = sides_of(shares)
     lowest, highest = min(sure, key=lambda e: e.value or 0), max(sure, key=lambda e: e.value or 0)
     ends = show(lowest) + (f" to {show(highest)}" if len(sure) > 1 else "")
     each = f"prefill is {ends} of prefill and decode request-seconds"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.estimates.estimate import Estimate
+from analysis.findings.arms import MEASURES
 
 LABELS = {
     "time.prefill_share.request_seconds": "prefill share of prefill and decode time",
@@ -26,7 +27,15 @@ LABELS = {
     "steps.share_at_most_range": "range of that share, with steps that are not recorded",
     "finish.share": "share of finished requests",
     "cache.prefix_hit_rate": "prefix cache hit rate",
+    "cache.computed_share": "share of prompt tokens that were computed",
+    "cache.peak_use": "fullest that the cache was seen",
+    "time.requests": "requests in the time histograms",
+    "finish.unmatched": "finish reasons beyond the requests in the time histograms",
+    "rate.prefill.longest_prompt": "rate of the longest prompt, by its client's clock",
     "boots.outcome_count": "boots",
+    "pool.range": "how far boots of one setting lie apart",
+    "refusal.needed": "memory that one longest request needs",
+    "refusal.longest": "longest request that would have fitted",
     "pool.tokens": "token pool",
     "pool.available": "memory available to the cache",
     "pool.requests_at_max_length": "longest requests that fit at once",
@@ -42,19 +51,50 @@ LABELS = {
     "kv.request_fixed": "cache memory of a request, whatever its length",
     "kv.request_per_token": "cache memory for each token",
     "kv.refusal_probability": "probability that a boot is refused",
+    "kv.predicted_available": "memory left for the cache, predicted",
+    "claims.verdict_count": "published claims",
     "arms.ratio": "ratio of arms",
+    "arms.range": "how far the arms lie apart",
     "mixed.ttft": "time to first token",
     "mixed.inter_token": "time between tokens",
     "mixed.completion": "time to the last token",
     "mixed.valid_records_per_hour": "valid records",
-    "turn.stall_share": "share of a turn in which others stood still",
-    "turn.block_tokens": "prompt tokens prefilled in one piece",
+    "turn.stall_share": "longest stall, as share of the longest prompt's turn",
+    "turn.block_tokens": "prompt tokens in one block",
+    "turn.overtaking_share": "short prompts served before a long one that came first",
+    "turn.dose": "longest stall for each second of a turn",
+    "mixed.decode_rate": "decode rate of a stream",
+    "mixed.effect": "change beside the other class",
+    "mixed.requests": "requests",
+    "mixed.goodput": "goodput",
+    "mixed.target_ratio": "measured over target",
+    "mixed.queue": "queue wait",
+    "mixed.prefill": "prefill time",
+    "mixed.requests_peak": "most requests at once",
+    "mixed.kv_cache_peak": "fullest cache",
+    "mixed.host_peak": "peak on the host",
+    "mixed.headroom": "headroom",
+    "mixed.energy_per_task": "energy of a completed request",
+    "mixed.load_seconds": "start-up time",
+    "degradation.fallback_lines": "kinds of fallback in the boot log",
+    "degradation.decode_drift": "decode rate at the end over the beginning",
+    "decision.condition": "retest condition has come true",
+    "decision.conditions_true": "retest conditions that have come true",
+    "fleet.replicas": "replicas",
+    "fleet.prefill_share": "prefill share of the fleet",
+    "fleet.settings": "different settings",
+    "fleet.expected": "where a replica like the others lies",
+    "fleet.unlike": "replicas unlike the others",
 }  # docs/results.md has each id with its unit and meaning
 
 
-_BARE = {"measure", "outcome"}
+_BARE = {"measure", "outcome", "verdict"}
 """Qualifiers whose value says by itself what it is."""
-_VALUES = {("measure", "available"): "available memory", ("measure", "tokens"): "token pool"}
+_NAMES = {"a": "base", "b": "arm"}
+"""Qualifiers that are called otherwise."""
+_VALUES = {("measure", measure): text for measure, (text, _) in MEASURES.items()} | {
+    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool",
+}  # fmt: skip
 
 
 def place(key: str, values: Sequence[str]) -> str:
@@ -62,7 +102,7 @@ def place(key: str, values: Sequence[str]) -> str:
     words = ", ".join(_VALUES.get((key, value), value) for value in values)
     if key in _BARE:
         return words
-    name = key.replace("_", " ")
+    name = _NAMES.get(key, key.replace("_", " "))
     plural = len(values) > 1 and not name.endswith("tokens")
     return f"{name}{('es' if name.endswith('s') else 's') if plural else ''} {words}"
 

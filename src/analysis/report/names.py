@@ -2,6 +2,8 @@
 
 import re
 
+PAGE = "ANALYSIS_PAGE"
+"""Environment variable that names the notebook which a kernel of the report runs: its results are kept under it."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 
 

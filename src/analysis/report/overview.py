@@ -13,6 +13,7 @@ from analysis.report.numbers import NUMBERS
 from analysis.report.pages import Page, fill
 from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
+from analysis.report.takeaways import SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +55,18 @@ class ReportIndex:
     provenance: tuple[Fact, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
     lead: str = ""
+    shown: int = SHOWN
 
 
 def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
-    """The first page's content, from results.json and the pages: answers first, then what supports them.
+    """The first page's content, from results.json and the pages: the takeaways in its order.
 
     Raises ReportError for a takeaway on no number.
     """
     bodies = {page.stem: page.body for page in pages}
     by_key = {key(row): estimate_from_json(row) for row in results.json["estimates"]}
     takeaways = []
-    for row in sorted(results.json["takeaways"], key=lambda row: bool(row.get("supporting"))):
+    for row in results.json["takeaways"]:
         named = [key(reference) for reference in row.get("estimates", ())]
         if unknown := [k for k in named if k not in by_key]:
             raise ReportError(f"a takeaway of {row['page']} rests on {unknown[0]}, which no notebook recorded")
@@ -76,9 +78,11 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
     return ReportIndex(results.json["study"], tuple(takeaways), _missing(by_key.values()), provenance, results.redacted)
 
 
-def render_index(index: ReportIndex, pages: Sequence[Page]) -> str:
-    """The HTML of index.html."""
-    return fill("overview.html.j2", "index", study=index.study, index=index, pages=pages, here="index", toc=())
+def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:
+    """The HTML of index.html; `banner` stands on top of it."""
+    return fill(
+        "overview.html.j2", "index", study=index.study, index=index, pages=pages, here="index", toc=(), banner=banner
+    )  # fmt: skip
 
 
 def _missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:

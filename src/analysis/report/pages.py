@@ -55,7 +55,7 @@ def convert(notebook: Path) -> Page:
     """
     nb = nbformat.read(notebook, as_version=4)
     html, _ = _exporter().from_notebook_node(nb)
-    body, headings = _anchored(html)
+    body, headings = anchored(html)
     first = headings[0].text if headings else notebook.stem
     paragraph = re.search(r"<p>(.*?)</p>", html, re.S)
     summary = nb.metadata.get("summary") or (_text(paragraph[1]) if paragraph else "")
@@ -63,12 +63,15 @@ def convert(notebook: Path) -> Page:
     return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else ())
 
 
-def render(page: Page, pages: Sequence[Page], study: str) -> str:
-    """The whole HTML of a page, with its place among the pages. Raises ReportError if it would fetch anything."""
+def render(page: Page, pages: Sequence[Page], study: str, banner: str = "") -> str:
+    """The whole HTML of a page, with its place among the pages and `banner` on top.
+
+    Raises ReportError if it would fetch anything.
+    """
     at = pages.index(page)
     return fill(
         "notebook.html.j2", page.stem,
-        study=study, pages=pages, here=page.stem, toc=page.toc, page=page, body=Markup(page.body),
+        study=study, pages=pages, here=page.stem, toc=page.toc, page=page, body=Markup(page.body), banner=banner,
         previous=pages[at - 1] if at else None, following=pages[at + 1] if at + 1 < len(pages) else None,
     )  # fmt: skip
 
@@ -105,7 +108,7 @@ def _exporter() -> HTMLExporter:
     return exporter
 
 
-def _anchored(html: str) -> tuple[str, list[Heading]]:
+def anchored(html: str) -> tuple[str, list[Heading]]:
     """The HTML with an id and a link to itself on every heading, and the headings."""
     found: list[Heading] = []
     taken: set[str] = {"main", "index"}

@@ -11,6 +11,7 @@ from typing import Any
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.redact import redact
 from analysis.report.errors import ReportError
+from analysis.report.takeaways import ordered
 
 Json = dict[str, Any]
 _KEPT = {"id", "unit", "kind", "finding", "page"}  # our own words: never redacted
@@ -47,13 +48,14 @@ def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[st
         for name, found in rows.items():
             found += [(page, row) for row in part.get(name, [])]
     kinds: Counter[str] = Counter()
-    merged = {
+    merged: Json = {
         "study": study,
         "generated_from": dict(generated_from),
         "estimates": _unique(rows["estimates"], key, kinds),
         "claims": _unique(rows["claims"], lambda claim: str(claim["id"]), kinds),
         "takeaways": [_redacted({**row, "page": page}, kinds) for page, row in rows["takeaways"]],
     }
+    merged["takeaways"] = ordered(merged["takeaways"], {key(row): row for row in merged["estimates"]}, key)
     # By the keys that results.json has: a qualifier may have been redacted.
     page_of = {key(_redacted(row, Counter())): page for page, row in reversed(rows["estimates"])}
     return Results(merged, page_of, dict(sorted(kinds.items())))

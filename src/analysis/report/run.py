@@ -34,13 +34,14 @@ def build(
     notebooks: Sequence[Path],
     progress: Progress,
     generated_from: Mapping[str, Any] | None = None,
+    banner: str = "",
 ) -> Path:
     """Make the report of a study in the folder `out` and return the path of its index.html.
 
     Each notebook runs with the parameters data (the study directory) and out (the folder that becomes the report), and
     may leave `<out>/results/<notebook>.json`. `generated_from` is a tree of plain values, shown on the first page and
-    kept in results.json. Whatever fails or interrupts, SIGTERM too, the report that was there stays as it was; raises
-    ReportError with one sentence then.
+    kept in results.json; `banner` stands on top of every page. Whatever fails or interrupts, SIGTERM too, the report
+    that was there stays as it was; raises ReportError with one sentence then.
     """
     data, out = data.resolve(), out.absolute()
     progress.start(len(notebooks) + 1, f"report {study_name}")
@@ -49,7 +50,7 @@ def build(
             work = partial / ".work"
             work.mkdir()
             executed = _run_all(notebooks, work, data, partial, progress)
-            _write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {})
+            write_pages(study_name, partial, [convert(path) for path in executed], generated_from or {}, banner)
             shutil.rmtree(work)
             shutil.rmtree(partial / "results", ignore_errors=True)
         progress.advance("pages written")
@@ -58,7 +59,10 @@ def build(
     return out / "index.html"
 
 
-def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any]) -> None:
+def write_pages(
+    study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any], banner: str = ""
+) -> None:
+    """Write results.json, each page and index.html into the folder, from what was left in its results/."""
     study = redact(study).text  # the name of a folder, which may be a host's or a person's
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")
@@ -68,8 +72,8 @@ def _write_pages(study: str, folder: Path, pages: list[Page], generated_from: Ma
     (assets / FIGURES).write_text(bundle(), encoding="utf-8")
     (assets / "search.js").write_text(search_script(pages, results), encoding="utf-8")
     for page in pages:
-        (folder / f"{page.stem}.html").write_text(render(page, pages, study), encoding="utf-8")
-    (folder / "index.html").write_text(render_index(index_of(results, pages), pages), encoding="utf-8")
+        (folder / f"{page.stem}.html").write_text(render(page, pages, study, banner), encoding="utf-8")
+    (folder / "index.html").write_text(render_index(index_of(results, pages), pages, banner), encoding="utf-8")
 
 
 def _run_all(notebooks: Sequence[Path], work: Path, data: Path, out: Path, progress: Progress) -> list[Path]:

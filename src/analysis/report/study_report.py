@@ -2,15 +2,20 @@
 
 import json
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from analysis import paths
-from analysis.redact import redacted
+from analysis.findings.assumed import reconstruction
+from analysis.redact import redact, redacted
 from analysis.report.progress import Progress, TerminalProgress
+from analysis.report.results import estimate_from_json, key
 from analysis.report.run import build
+from analysis.report.takeaways import text
 from analysis.store import fingerprint
+from analysis.store.fleet import study_of
 from analysis.study import Study
 
 DEFECTS = "select defect, engine, versions, scope, detected_by, action, detail from defects order by all"
@@ -22,14 +27,16 @@ VERSIONS = ("altair", "duckdb", "papermill", "polars", "scipy")
 def make(data: str, out: Path | None = None) -> Path:
     """Make the report of the study that `data` names and return the path of its index.html.
 
-    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, NothingToReadError or
-    ReportError, each with one sentence.
+    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, ServerError,
+    NothingToReadError or ReportError, each with one sentence.
     """
-    folder = paths.find(data)
+    folder = study_of(data, lambda text: print(text, file=sys.stderr))
     progress = TerminalProgress()
     study = read_in(folder, progress)
     notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
-    return build(study.name, folder, out or place_of(folder), notebooks, progress, _generated_from(study))
+    return build(
+        study.name, folder, out or place_of(folder), notebooks, progress, generated_from(study), banner_of(study)
+    )
 
 
 def read_in(folder: Path, progress: Progress) -> Study:
@@ -60,7 +67,19 @@ def place_of(folder: Path) -> Path:
     return plain if held == fingerprint.short(folder) else paths.REPORTS / f"{folder.name}-{fingerprint.short(folder)}"
 
 
-def _generated_from(study: Study) -> dict[str, Any]:
+def banner_of(study: Study) -> str:
+    """What stands on top of every page of a study that was reconstructed; empty for raw files."""
+    return redact(reconstruction(study.connection)).text
+
+
+def takeaways(index: Path) -> str:
+    """The takeaways of a finished report, as text for the terminal."""
+    results = json.loads((index.parent / "results.json").read_text(encoding="utf-8"))
+    return text(results, {key(row): estimate_from_json(row) for row in results["estimates"]}, key)
+
+
+def generated_from(study: Study) -> dict[str, Any]:
+    """What a report was made from, as results.json has it: files, defects, digests of data and code, versions."""
     files = study.sql("select status, count(*)::bigint as n from files group by status order by status")
     read = study.sql("select file, sha256 from files order by file")
     return {

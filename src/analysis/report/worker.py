@@ -3,15 +3,19 @@
 Exit status 0, or 1 with one sentence on standard output.
 """
 
+import os
 import sys
 from pathlib import Path
 
 import papermill
 from papermill.exceptions import PapermillExecutionError
 
+from analysis.report.names import PAGE
+
 
 def execute(source: Path, executed: Path, data: str, out: str) -> str | None:
     """Run a notebook with the parameters data and out; None, or the sentence that says what failed."""
+    os.environ[PAGE] = source.stem
     try:
         papermill.execute_notebook(
             source, executed, {"data": data, "out": out}, kernel_name="python3", progress_bar=False, log_output=False

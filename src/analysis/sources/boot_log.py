@@ -11,7 +11,7 @@ from analysis.sources.boot_steps import MAX_UNPARSED, Steps
 from analysis.sources.files import SourceFile
 from analysis.sources.log_blocks import Line
 from analysis.sources.log_lines import MAX_TEXT, unwrap
-from analysis.sources.log_origin import origin
+from analysis.sources.log_origin import origin, seconds_between
 from analysis.sources.reading import Reading, Row, Unparsed, cut
 
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
@@ -144,7 +144,10 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
     engine = engine_of(boot)
     width = 1 + max((m.origin.tensor or 0 for m in boot.matches), default=0)
     told: set[tuple[str, str | None, str]] = set()
+    stamps = [m.origin.stamp for m in boot.matches if m.origin.stamp and m.shape.engine in ("", engine)]
+    start = now = stamps[0] if stamps else None
     for hit in boot.matches:
+        now = hit.origin.stamp or now
         if hit.shape.engine not in ("", engine) or hit.shape.purpose == "step":
             continue
         whole = [Fact(hit.shape.id, hit.quote)] if not hit.facts or hit.shape.purpose in _TOLD_WHOLE else []
@@ -152,7 +155,7 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
             key = (fact.name, fact.text, hit.origin.process)
             if key not in told:
                 told.add(key)
-                yield _fact_row(name, hit, fact, width)
+                yield {**_fact_row(name, hit, fact, width), "since_start_s": seconds_between(start, now)}
 
 
 def _fact_row(name: str, hit: Match, fact: Fact, width: int) -> Row:

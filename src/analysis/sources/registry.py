@@ -9,7 +9,10 @@ from analysis.sources.reading import Reading
 
 # JSON names itself by its keys, metric pages by their grammar; a log is what has a known line, so it comes last.
 ORDER = (
+    "decision_toml",
+    "published_toml",
     "study_toml",
+    "fleet_files",
     "prometheus_json",
     "requests_vllm",
     "requests_guidellm",

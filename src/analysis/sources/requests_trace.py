@@ -9,6 +9,8 @@ from analysis.sources.reading import Reading
 
 FORMAT = "request-trace"
 STATUSES = ("ok", "error", "incomplete", "aborted")
+OUTCOMES = ("pass", "retry", "abstain", "repair")
+"""What came of the answer, in the client's judgement: used as it is, asked for again, declined, or mended."""
 _KEYS = [re.compile(rf'"{key}"\s*:') for key in ("request_id", "sent_at")]
 
 
@@ -52,6 +54,7 @@ def _row(fields: Fields) -> dict[str, Any] | None:
         "tokens_counted_by": "server",
         "finish_reason": fields.text("finish_reason"), "http_status": fields.http_status("http_status"),
         "valid": fields.flag("valid"), "error": fields.words("error"), "output_text": fields.text("output_text"),
+        "outcome": _outcome(fields), "attempt": fields.count("attempt"),
     }  # fmt: skip
 
 
@@ -66,6 +69,14 @@ def _cumulated(fields: Fields, events: list[float] | None) -> list[int | None] |
         keep_unparsed(fields.reading, fields.line, "request trace: tokens_cum", repr(values[:20]))
         return None
     return values
+
+
+def _outcome(fields: Fields) -> str | None:
+    outcome = fields.text("outcome")
+    if outcome is None or outcome in OUTCOMES:
+        return outcome
+    keep_unparsed(fields.reading, fields.line, "request trace: outcome", repr(outcome))
+    return None
 
 
 def _event(cumulated: list[int | None] | None) -> str:

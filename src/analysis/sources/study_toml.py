@@ -18,6 +18,7 @@ TOML, BOOTS = "study-toml", "study-boots-jsonl"
 MAX_CHARS = 4 << 20
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w\-. \"']+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w\-]+|\"[^\"]*\"|'[^']*')\s*=")
+_COMPARISON = {"base": str, "arms": list, "all_pairs": bool, "whole_systems": bool}
 _BOOT_LINE = [re.compile(rf'"{key}"\s*:') for key in ("id", "arm", "start")]
 
 
@@ -35,6 +36,18 @@ def read(file: SourceFile) -> Reading:
     if head[:1] == "{" and not file.path.endswith(".toml"):
         return _boots_jsonl(file)
     reading = Reading("config", TOML)
+    values, lines = toml_of(file)
+    for key, value in leaves(values):
+        reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
+    _margin(values, lines, reading)
+    _comparison(values, lines, reading)
+    for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
+        _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
+    return reading
+
+
+def toml_of(file: SourceFile) -> tuple[dict[str, Any], dict[str, int]]:
+    """The values of a TOML file, and the lines of its keys by path. Raises UnreadableFileError with the fault."""
     text = file.text(MAX_CHARS, "keep only what docs/formats/study.md lists")
     try:
         values = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
@@ -43,13 +56,7 @@ def read(file: SourceFile) -> Reading:
     except (RecursionError, ValueError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise UnreadableFileError(f"{file.path}: not valid TOML: {why}; correct it") from None
-    lines = dict(_lines(text))
-    for key, value in _leaves(values):
-        reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(_json(value)))
-    _margin(values, lines, reading)
-    for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
-        _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
-    return reading
+    return values, dict(line_numbers(text))
 
 
 def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
@@ -62,11 +69,26 @@ def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> 
             keep_unparsed(reading, lines.get(name, 1), f"study.toml: {name} is not a share between 0 and 1", margin)
 
 
+def _comparison(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
+    """What `[comparison]` says and no comparison can use is not passed over in silence either."""
+    said = values.get("comparison", {})
+    if not isinstance(said, dict):
+        keep_unparsed(reading, lines.get("comparison", 1), "study.toml: comparison is not a table", said)
+        return
+    for key, value in said.items():
+        kind = _COMPARISON.get(key)
+        texts = isinstance(value, list) and all(isinstance(arm, str) for arm in value)
+        if kind is None or not (texts if kind is list else isinstance(value, kind)):
+            keep_unparsed(
+                reading, lines.get(f"comparison.{key}", 1), f"study.toml: comparison.{key} is not known", value
+            )
+
+
 def _boots_jsonl(file: SourceFile) -> Reading:
     reading = Reading("config", BOOTS)
     for index, (line, values) in enumerate(objects(file, reading)):
-        for key, value in _leaves(values):
-            reading.add("study_facts", line=line, key=clean(f"boots[{index}].{key}"), value=clean(_json(value)))
+        for key, value in leaves(values):
+            reading.add("study_facts", line=line, key=clean(f"boots[{index}].{key}"), value=clean(as_json(value)))
         _boot(values, line, index + 1, reading)
     return reading
 
@@ -115,22 +137,23 @@ def _unix(fields: Fields, key: str) -> float | None:
     return None
 
 
-def _leaves(value: dict[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def leaves(value: dict[str, Any], path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     """The values by path; tables and lists of tables are entered, an empty or very deep one is a value itself."""
     for key, inner in value.items():
         name = f"{path}{key}"
         if depth > MAX_DEPTH:
             yield name, inner
         elif isinstance(inner, dict) and inner:
-            yield from _leaves(inner, f"{name}.", depth + 1)
+            yield from leaves(inner, f"{name}.", depth + 1)
         elif isinstance(inner, list) and inner and all(isinstance(entry, dict) for entry in inner):
             for index, entry in enumerate(inner):
-                yield from _leaves(entry, f"{name}[{index}].", depth + 1) if entry else iter([(f"{name}[{index}]", {})])
+                yield from leaves(entry, f"{name}[{index}].", depth + 1) if entry else iter([(f"{name}[{index}]", {})])
         else:
             yield name, inner
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """A value of a TOML file as JSON; dates and times as their text, what is not finite as a word."""
     if isinstance(value, float) and finite([value]) is None:
         return json.dumps(str(value))
     try:
@@ -139,7 +162,7 @@ def _json(value: Any) -> str:
         return json.dumps("nested too deeply to be kept")
 
 
-def _lines(text: str) -> Iterator[tuple[str, int]]:
+def line_numbers(text: str) -> Iterator[tuple[str, int]]:
     """Where keys stand, by their path: headers and `key =` lines of the usual form; others have no line."""
     counts: dict[str, int] = {}
     table = ""

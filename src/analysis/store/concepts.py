@@ -8,14 +8,6 @@ import polars as pl
 from analysis import engines
 from analysis.engines import Defect, Metric, version_key
 
-_PARTS = {
-    "histogram": {"_sum": "sum", "_count": "count", "_bucket": "bucket"},
-    "counter": {"_total": "value", "": "value"},
-    "gauge": {"": "value"},
-    "info": {"": "value"},
-}
-"""What is appended to a metric's name in its samples, and which statistic the sample is."""
-
 _NAMES: dict[str, Any] = {
     "sample_name": pl.String, "engine": pl.String, "concept": pl.String, "statistic": pl.String, "type": pl.String,
     "unit": pl.String, "scale": pl.Float64, "name_rank": pl.Float64, "key_label": pl.String, "key_value": pl.String,
@@ -58,22 +50,18 @@ def _create(connection: duckdb.DuckDBPyConnection, table: str, frame: pl.DataFra
 
 
 def _names(engine: str, metric: Metric) -> list[dict[str, Any]]:
-    prefix = engines.table(engine, "metrics")["prefixes"][0]
-    parts = _PARTS[metric.type]
-    if metric.of:
-        parts = {f"_{metric.of}": "value"}
     if len(metric.where) > 1:
         raise ValueError(f"{engine}: {metric.name}: one label at most in `where`")
     label, value = metric.where[0] if metric.where else (None, None)
     return [
-        {"sample_name": f"{prefix}{metric.name}{part}", "engine": engines.label(engine), "concept": metric.concept,
+        {"sample_name": name, "engine": engines.label(engine), "concept": metric.concept,
          "statistic": statistic, "type": "counter" if metric.of else metric.type, "unit": metric.unit,
          "scale": metric.scale,
          # A counter's name without _total gives way to the one with it.
-         "name_rank": metric.rank + (0.5 if metric.type == "counter" and not part else 0.0),
+         "name_rank": metric.rank + (0.5 if metric.type == "counter" and name.endswith(metric.name) else 0.0),
          "key_label": metric.key, "key_value": metric.key_value, "where_label": label, "where_value": value,
          "combine": metric.combine, "since": metric.since, "until": metric.until, "definition": metric.definition}
-        for part, statistic in parts.items()
+        for name, statistic in engines.samples(engine, metric).items()
     ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.reading import Reading
 from analysis.sources.registry import reader_of, why_not_recognised
 from analysis.sources.request_times import drop_impossible
-from analysis.store import concepts, fingerprint
+from analysis.store import concepts, fingerprint, parquet
 
 Progress = Callable[[int, int, str], None]
 """Called with (files done, files in all, path of the file now read)."""
@@ -31,7 +31,7 @@ POLARS_TYPES: dict[str, Any] = {
 }
 
 
-_DESCRIPTION = re.compile(r"(readme|license|notes)(\.(md|txt|rst))?$", re.IGNORECASE)
+_DESCRIPTION = re.compile(r"(readme|license|notes|errors)(\.(md|txt|rst))?$", re.IGNORECASE)
 
 
 class StoreError(Exception):
@@ -53,7 +53,10 @@ def load(data: Path, database: Path, progress: Progress | None = None) -> None:
     partial.unlink(missing_ok=True)
     try:
         with duckdb.connect(str(partial)) as connection:
-            digest = _Loader(connection).fill(data, progress)
+            if parquet.is_export(data):
+                digest = parquet.fill(connection, data, run_views)
+            else:
+                digest = _Loader(connection).fill(data, progress)
         if not fingerprint.is_current(partial, digest):  # a full disk may show only here
             raise StoreError(f"{database.parent}: the store could not be written whole; is the disk full?")
         partial.replace(database)

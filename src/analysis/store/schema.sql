@@ -30,6 +30,15 @@ create table samples (
     page integer not null, series integer not null, line bigint not null, value double
 );
 
+-- one row per replica of a fleet and series: what a server computed for it over the whole period
+create table replica_totals (
+    file varchar not null, line bigint not null, replica varchar not null,
+    name varchar not null,            -- sample name as its engine exports it
+    labels varchar not null,          -- JSON object, keys sorted
+    value double not null,            -- counters and histogram sums and counts: the increase; gauges: the last value
+    is_setting boolean not null       -- an info metric whose labels say how the replica is set
+);
+
 -- one row per boot: what its log says, resolved by the rules of the engine's version
 create table boots (
     boot varchar primary key,         -- file stem; stem#k for the k-th boot in a file; stem#service
@@ -54,6 +63,7 @@ create table boot_facts (
     fact varchar not null,            -- name of the fact in engines/<engine>/boot_lines.toml
     engine_index integer, rank integer,
     text varchar, value double, unit varchar,
+    since_start_s double,             -- from the boot's first printed time to the last one printed up to this line
     quote varchar                     -- the line, cut to 400 characters
 );
 
@@ -86,7 +96,8 @@ create table requests (
     tokens_cum bigint[],
     finish_reason varchar, http_status integer,
     status varchar not null,          -- ok | error | incomplete | aborted | warmup
-    valid boolean, error varchar, output_text varchar
+    valid boolean, error varchar, output_text varchar,
+    outcome varchar, attempt bigint   -- outcome: pass | retry | abstain | repair, as the client judged; attempt: from 1
 );
 
 -- one row per reading of a host counter
@@ -110,6 +121,17 @@ create table declared_boots (
 create table declared_phases (
     file varchar not null, boot varchar not null, ordinal integer not null, phase varchar,
     start_s double, end_s double, chat_concurrency double, batch_concurrency double
+);
+
+-- one row per claim that was published about the study, as published.toml states it
+create table published_claims (
+    file varchar not null, line bigint, ordinal integer not null, claim varchar not null,
+    text varchar not null, published double, printed varchar, rounding double, unit varchar,   -- rounding: half a unit of the last printed digit
+    estimate varchar not null, place varchar not null,   -- the figure that it is held against; JSON: its qualifiers
+    over varchar, over_place varchar not null,   -- divided by this one
+    relation varchar not null,        -- equals | at_most | at_least | is_bound | equivalent | different
+    excludes double,                  -- the sentence needs an interval without this value
+    stands varchar not null, note varchar                     -- the verdict that the author stands by
 );
 
 -- one row per known defect that touched this study

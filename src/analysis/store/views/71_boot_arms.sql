@@ -1,6 +1,7 @@
 -- one row per boot: what its log says, the arm it belongs to, and its setting as far as the log prints it
--- The arm is the one that study.toml declares; without one, boots of one length, batch and kind of memory budget are an arm.
--- Boots of one arm may still differ in their setting; no spread is reported over different settings.
+-- The arm is the one that study.toml declares; without one, boots of one length, batch and kind of memory budget are an arm, and
+-- where such boots differ in version, model or a printed argument, these are in its name too.
+-- Boots of a declared arm may still differ in their setting; no spread is reported over different settings.
 -- Boots of one `request_setting` give a request of one length, at one batch size, the same memory: how much memory there is for all of
 -- them does not matter there. Boots of one `population` may have got the same memory: same setting, budget, compile cache and host.
 create view boot_arms as
@@ -16,6 +17,7 @@ printed as (
     select
         boot,
         string_agg(distinct said, ' ' order by said) as arguments,
+        list(distinct replace(said, 'arg.', '') order by replace(said, 'arg.', '')) as named,
         string_agg(distinct said, ' ' order by said) filter (
             where fact not in (
                 'arg.max_model_len', 'arg.max_num_batched_tokens', 'arg.gpu_memory_utilization', 'arg.kv_cache_memory_bytes',
@@ -51,13 +53,31 @@ settings as (
         'len ' || coalesce(requested_max_model_len_tokens::varchar, max_model_len_tokens::varchar, '?')
             || ', batch ' || coalesce(max_num_batched_tokens::varchar, '?')
             || case when kv_budget_source = 'profiled' or kv_budget_source is null then '' else ', pinned' end
-            as short_setting
+            as short_setting,
+        list_filter(
+            list_concat(
+                [engine || coalesce(' ' || engine_version, ''), model, 'kv ' || kv_dtype], coalesce(printed.named, [])
+            ),
+            lambda part: part is not null
+        ) as parts
     from boots left join printed using (boot) left join boot_statements as stated using (boot)
     where boot not in (select boot from boot_copies)
+),
+
+-- what only some boots of a short setting have
+own as (
+    select boot, string_agg(part, ', ' order by part) as own_parts
+    from (
+        select boot, part, count(*) over (partition by short_setting, part) as boots_with
+        from (select boot, short_setting, unnest(parts) as part from settings)
+    )
+    join settings using (boot)
+    where boots_with < (select count(*) from settings as same where same.short_setting = settings.short_setting)
+    group by boot
 )
 
 select
-    settings.*,
-    coalesce(declared.arm, short_setting) as arm,
+    settings.* exclude (parts),
+    coalesce(declared.arm, concat_ws(', ', short_setting, own.own_parts)) as arm,
     declared.arm is not null as arm_is_declared
-from settings left join declared using (boot);
+from settings left join own using (boot) left join declared using (boot);

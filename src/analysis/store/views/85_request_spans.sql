@@ -1,33 +1,16 @@
 -- one row per request that clients timed on the wall clock: when it was sent, got its first token and ended
--- `place` is what served it: the boot that a folder or the file's name says, or the only boot; else the folder of the file.
+-- `place` is what served it: its boot (view request_boots), else the folder of the file, if it is in one.
 -- first_s is null when no token came; `is_placed` is false when its times are missing or out of order.
 create view request_spans as
-with named as (
+with timed as (
     select
-        requests.file,
-        boots.boot,
-        row_number() over (partition by requests.file order by rule, length(boots.boot) desc, boots.boot) as rank
-    from (select distinct file from requests) as requests
-    cross join boots
-    cross join lateral (
-        select case
-            when list_contains(string_split(requests.file, '/')[:-2], boots.boot) then 1
-            when regexp_matches(substr(parse_filename(requests.file), length(boots.boot) + 1), '^[-_.]')
-                and starts_with(parse_filename(requests.file), boots.boot) then 2
-            when (select count(*) from boots) = 1 then 3
-        end as rule
-    )
-    where rule is not null
-),
-
-timed as (
-    select
-        coalesce(named.boot, parse_dirpath(request_metrics.file)) as place, named.boot, request_metrics.file, run, ordinal, token_at_s,
+        coalesce(request_boots.boot, nullif(parse_dirpath(request_metrics.file), ''), 'the traces') as place, request_boots.boot,
+        request_metrics.file, run, ordinal, token_at_s,
         sent_at_s as sent_s,
         coalesce(first_token_at_s, token_at_s[1], sent_at_s + ttft_s) as first_s,
         coalesce(finished_at_s, last_token_at_s, token_at_s[-1], sent_at_s + e2e_s) as end_s
     from request_metrics
-    left join named on request_metrics.file = named.file and named.rank = 1
+    left join request_boots on request_metrics.file = request_boots.file
     where clock = 'unix' and not is_duplicate
 )
 

@@ -1,0 +1,97 @@
+"""What must be alike in arms that are compared, and is it: model, input, sampling, caches, failures, duration."""
+
+import polars as pl
+
+from analysis.findings.arms import Arms, Pair
+
+ORDER = (
+    "model", "model revision", "tokenizer", "tokenizer revision", "prompt template", "engine build", "sampling",
+    "input set", "mean prompt tokens", "phases of the load", "concurrency", "prefix cache",
+    "prefix cache before the load", "prefix hit rate", "compile cache", "warm-up requests left out", "failed requests",
+    "aborted or cut off", "duration of the load (s)",
+)  # fmt: skip
+OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"})
+OF_BOOT = OF_START_UP - {"compile cache"}
+"""Conditions that a start-up time, and that a pool or memory, depend on; the load depends on all."""
+RELATIVE = {"mean prompt tokens": 0.05, "duration of the load (s)": 0.10}
+"""Numbers that are alike when they differ by no more than this share of the larger one."""
+ABSOLUTE = {"prefix hit rate": 0.02, "failed requests": 0.0, "aborted or cut off": 0.0}
+"""Numbers that are alike when they differ by no more than this."""
+NOT_STATED = "not stated"
+ONE_ARM = "one arm only"
+
+
+def table(arms: Arms) -> pl.DataFrame:
+    """One row a condition (and class): its value in each arm, several where its boots differ; whether all are alike.
+
+    `alike` is yes, no, not stated where an arm with a load (or, of a boot's conditions, any arm) does not say, or one
+    arm only. What is not alike comes first.
+    """
+    names = arms.names
+    rows = []
+    for condition, name in _keys(arms):
+        values = {arm: _texts(arms, arm, condition, name) for arm in names}
+        shown = {arm: " | ".join(texts) if texts else "—" for arm, texts in values.items()}
+        label = f"{condition} ({name})" if name else condition
+        rows.append({"condition": label, "alike": _alike(arms, names, condition, name), **shown})
+    schema = dict.fromkeys(("condition", "alike", *names), pl.String)
+    frame = pl.DataFrame(rows, schema=schema)
+    order = pl.col("alike").replace_strict({"no": 0, NOT_STATED: 1, ONE_ARM: 2, "yes": 3}, return_dtype=pl.Int8)
+    return frame.sort(order, maintain_order=True)
+
+
+def mismatches(arms: Arms, pair: Pair, measure: str) -> list[str]:
+    """The conditions in which two arms are not alike, of those that the measure depends on."""
+    matter = {"start_up": OF_START_UP, "pool": OF_BOOT, "available": OF_BOOT, "engine_memory": OF_BOOT}.get(measure)
+    found = [
+        f"{condition} ({name})" if name else condition
+        for condition, name in _keys(arms)
+        if (matter is None or condition in matter) and _alike(arms, list(pair), condition, name) == "no"
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _keys(arms: Arms) -> list[tuple[str, str | None]]:
+    there = arms.conditions.select("condition", "class").unique()
+    found: list[tuple[str, str | None]] = []
+    for condition in ORDER:
+        names = sorted(there.filter(pl.col("condition") == condition)["class"].to_list(), key=str)
+        found += [(condition, name) for name in names] or [(condition, None)]
+    return found
+
+
+def _part(arms: Arms, names: list[str], condition: str, name: str | None) -> pl.DataFrame:
+    boots = [boot for arm in names for boot in arms.of_arm(arm)]
+    return arms.conditions.filter(
+        pl.col("boot").is_in(boots), pl.col("condition") == condition, pl.col("class").eq_missing(name)
+    )
+
+
+def _texts(arms: Arms, arm: str, condition: str, name: str | None) -> list[str]:
+    part = _part(arms, [arm], condition, name)
+    return part.sort("number", "value")["value"].unique(maintain_order=True).to_list()
+
+
+def _alike(arms: Arms, names: list[str], condition: str, name: str | None) -> str:
+    """Whether all boots of these arms have it alike; an arm that carried no load has no conditions of a load."""
+    part = _part(arms, names, condition, name)
+    saying = set(part["boot"])
+    needed = [arm for arm in names if condition in OF_START_UP or _is_loaded(arms, arm)]
+    silent = [arm for arm in needed if not saying & set(arms.of_arm(arm))]
+    if part.is_empty() or (silent and name is None):
+        return NOT_STATED
+    if len([arm for arm in names if saying & set(arms.of_arm(arm))]) < 2:
+        return ONE_ARM
+    numbers = part["number"].drop_nulls()
+    least, most = (numbers.min(), numbers.max()) if len(numbers) else (None, None)
+    if isinstance(least, float) and isinstance(most, float):
+        if condition == "warm-up requests left out":  # how many does not matter, none does
+            return "yes" if least > 0 or most == 0 else "no"
+        limit = RELATIVE[condition] * most if condition in RELATIVE else ABSOLUTE[condition]
+        return "yes" if most - least <= limit and not (silent and name) else "no"
+    return "yes" if part["value"].n_unique() == 1 else "no"
+
+
+def _is_loaded(arms: Arms, arm: str) -> bool:
+    """Whether a boot of the arm answered requests enough to have a duration."""
+    return not _part(arms, [arm], "failed requests", None).is_empty()

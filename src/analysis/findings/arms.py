@@ -1,0 +1,242 @@
+"""The arms of a study: which boots they are, what they are compared in, which pairs, and the ratio of each pair.
+
+An arm is a set of boots with one configuration: as study.toml declares it, else inferred from the boot logs. Boots are
+the units: one number a boot and measure (view boot_measures). Two studies can be put together and compared alike.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.family import Pair, compare_pairs
+from analysis.findings import arm_knobs, integrity
+from analysis.findings.frames import rows
+
+FINDING = "50-arms"
+PAUSE_S = 3600.0
+"""Without declared sessions, a pause longer than this between two boots begins a new one."""
+PER_CLASS = frozenset({"completed_per_hour", "valid_per_hour", "ttft_p50", "ttft_p95", "inter_token_p99"})
+MEASURES = {
+    "output_tokens_per_s": ("throughput (output tokens/s)", "more"),
+    "completed_per_hour": ("completed records per hour", "more"),
+    "valid_per_hour": ("valid records per hour", "more"),
+    "ttft_p50": ("time to first token, median", "less"),
+    "ttft_p95": ("time to first token, p95", "less"),
+    "inter_token_p99": ("between tokens, p99", "less"),
+    "prefill_share": ("prefill share of request-seconds", ""),
+    "pool": ("token pool", "more"),
+    "available": ("memory for the KV cache", "more"),
+    "engine_memory": ("memory of the engine without the cache", "less"),
+    "peak_memory": ("peak memory of the engine's processes", "less"),
+    "start_up": ("start-up time", "less"),
+}
+"""What arms are compared in: what a reader calls it, and which way is better (empty: neither)."""
+SPEED = frozenset({*PER_CLASS, "output_tokens_per_s"})
+"""Measures in which shorter or invalid answers look like speed."""
+PARTS = ("measures", "knobs", "conditions", "answers", "phases")
+VIEWS = ("boot_conditions", "saved_answers", "startup_phases")
+POOL_SHORT = "pools of two settings do not compare"
+POOL_LIMIT = "the printed pool is comparable within one length and batch setting only, and these arms differ in it"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What study.toml declares of the comparison; `declared` is whether it names arms, a base or all pairs."""
+
+    base: str | None = None
+    arms: tuple[str, ...] = ()
+    all_pairs: bool = False
+    whole_systems: bool = False
+    margin: float | None = None
+
+    @property
+    def declared(self) -> bool:
+        """Whether the family of comparisons was declared."""
+        return bool(self.base or self.arms or self.all_pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Arms:
+    """Boots with their arms and sessions (one row a boot), and what is known of them (views of the same names).
+
+    `measures`, `knobs`, `conditions`, `answers` and `phases` (of the start-up) have a column `boot`.
+    """
+
+    boots: pl.DataFrame
+    measures: pl.DataFrame
+    knobs: pl.DataFrame
+    conditions: pl.DataFrame
+    answers: pl.DataFrame
+    phases: pl.DataFrame
+    plan: Plan = field(default_factory=Plan)
+
+    @property
+    def names(self) -> list[str]:
+        """The arms, in the order of their first boot; those that the plan leaves out are not among them."""
+        there = self.boots["arm"].unique(maintain_order=True).to_list()
+        return [arm for arm in there if not self.plan.arms or arm in self.plan.arms]
+
+    def of_arm(self, arm: str) -> list[str]:
+        """The boots of an arm."""
+        return self.boots.filter(pl.col("arm") == arm)["boot"].to_list()
+
+
+def of(connection: duckdb.DuckDBPyConnection) -> Arms:
+    """The arms of a study."""
+    boots = rows(connection, "select * from arm_boots order by ordinal_in_study nulls last, boot")
+    measures = rows(connection, "select boot, measure, class, value, note from boot_measures order by all")
+    broken = list(integrity.broken_runs(connection))
+    of_pages = pl.col("measure").is_in(["prefill_share", "output_tokens_per_s"])
+    measures = measures.filter(~(of_pages & pl.col("boot").is_in(broken)))  # pages that contradict themselves
+    conditions, answers, phases = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
+    knobs = arm_knobs.knobs(connection)
+    return Arms(_with_sessions(boots), measures, knobs, conditions, answers, phases, plan(connection))
+
+
+def plan(connection: duckdb.DuckDBPyConnection) -> Plan:
+    """What study.toml says: [comparison] base, arms, all_pairs, whole_systems; margin."""
+    query = "select key, value from study_facts where file like '%.toml' and key like 'comparison.%'"
+    said = {key.partition(".")[2]: json.loads(value) for key, value in connection.sql(query).fetchall()}
+    arms = said.get("arms")
+    return Plan(
+        said["base"] if isinstance(said.get("base"), str) else None,
+        tuple(str(arm) for arm in arms) if isinstance(arms, list) else (),
+        said.get("all_pairs") is True, said.get("whole_systems") is True, declared_margin(connection),
+    )  # fmt: skip
+
+
+def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
+    """The equivalence margin that study.toml declares (a share, 0.05), or None."""
+    found = connection.sql(
+        "select value from study_facts where key in ('margin', 'objective.margin') limit 1"
+    ).fetchall()
+    margin = json.loads(found[0][0]) if found else None
+    return float(margin) if isinstance(margin, int | float) and 0 < margin < 1 else None
+
+
+def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
+    """Two studies as one: arms, boots and declared sessions are called by their study's name first.
+
+    The first study's margin holds, else the second's.
+    """
+    parts = []
+    for arms, name in zip((first, second), names, strict=True):
+        boots = arms.boots.with_columns(*(_under(name, column) for column in ("arm", "boot", "session")))
+        others = (getattr(arms, part).with_columns(_under(name, "boot")) for part in PARTS)
+        parts.append((boots, *others))
+    boots, measures, knobs, conditions, answers, phases = (
+        pl.concat(pair, how="vertical_relaxed") for pair in zip(*parts, strict=True)
+    )
+    margin = first.plan.margin if first.plan.margin is not None else second.plan.margin
+    plan = Plan(whole_systems=first.plan.whole_systems and second.plan.whole_systems, margin=margin)
+    return Arms(_with_sessions(boots), measures, arm_knobs.recounted(knobs), conditions, answers, phases, plan)
+
+
+def _under(name: str, column: str) -> pl.Expr:
+    return pl.format("{}: {}", pl.lit(name), pl.col(column)).alias(column)
+
+
+def _with_sessions(boots: pl.DataFrame) -> pl.DataFrame:
+    """The boots with `session_name`: as declared, or where nothing is, by pauses between them; null: not known."""
+    if boots["session"].null_count() < boots.height:
+        return boots.with_columns(session_name=pl.col("session"))
+    if boots.is_empty() or boots["start_s"].null_count():
+        return boots.with_columns(session_name=pl.lit(None, pl.String))
+    order = boots.select("boot", "start_s", "end_s").sort("start_s", "boot")
+    before = pl.col("end_s").cum_max().shift(1)
+    starts = (pl.col("start_s") - before > PAUSE_S).fill_null(False).cum_sum() + 1
+    named = order.select("boot", session_name=pl.format("stretch {}", starts))
+    return boots.drop("session_name", strict=False).join(named, on="boot", how="left", maintain_order="left")
+
+
+def base(arms: Arms) -> str | None:
+    """The arm that the others are held against: declared, else the one with the most neighbours one knob away."""
+    names = arms.names
+    if arms.plan.base in names:
+        return arms.plan.base
+    ranked = {
+        arm: (
+            sum(len(arm_knobs.differing(arms.knobs, arms.of_arm(arm), arms.of_arm(b))) == 1 for b in names if b != arm),
+            arms.measures.filter(pl.col("boot").is_in(arms.of_arm(arm))).height,
+        )
+        for arm in names
+    }
+    return max(names, key=lambda arm: ranked[arm]) if names else None
+
+
+def pairs(arms: Arms) -> list[Pair]:
+    """The pairs (a, b) that are compared: each arm against the base, or all pairs where that was declared."""
+    names = arms.names
+    if arms.plan.all_pairs:
+        return [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    first = base(arms)
+    return [(first, arm) for arm in names if arm != first] if first is not None else []
+
+
+def ratios(arms: Arms, of_pairs: Sequence[Pair] | None = None) -> list[Estimate]:
+    """arms.ratio of each pair, measure and class that both arms have: b over a, with its verdict."""
+    wanted = pairs(arms) if of_pairs is None else list(of_pairs)
+    placed = arms.measures.join(arms.boots.select("boot", "arm", "session_name"), on="boot")
+    found: list[Estimate] = []
+    for measure in MEASURES:
+        of_measure = placed.filter(pl.col("measure") == measure)
+        for name in sorted(of_measure["class"].unique().to_list(), key=str):
+            cell = of_measure.filter(pl.col("class").eq_missing(name))
+            found += _compared(arms, cell, wanted, {"measure": measure} | ({"class": name} if name else {}))
+    order = {pair: i for i, pair in enumerate(wanted)}
+    return sorted(found, key=lambda e: order[e.qualifiers["a"], e.qualifiers["b"]])
+
+
+def _compared(arms: Arms, cell: pl.DataFrame, wanted: list[Pair], names: dict[str, str]) -> list[Estimate]:
+    """The ratios of one measure and class, a family; an arm of several configurations has no scatter of its own."""
+    by_arm = {str(arm[0]): part.sort("boot") for arm, part in cell.group_by("arm")}
+    there = [(a, b) for a, b in wanted if a in by_arm and b in by_arm]
+    mixed = {arm: knobs for arm in by_arm if (knobs := arm_knobs.within(arms.knobs, arms.of_arm(arm)))}
+    values = {arm: part["value"].to_numpy() for arm, part in by_arm.items()}
+    known = {
+        arm: part["session_name"].to_list() for arm, part in by_arm.items() if not part["session_name"].null_count()
+    }
+    one_each = [pair for pair in there if not mixed.keys() & set(pair)]
+    found = compare_pairs(values, one_each, sessions=known, margin=arms.plan.margin)
+    for pair in there:
+        if pair not in found:
+            arm = next(arm for arm in pair if arm in mixed)
+            why = f"the boots of arm {arm} are not of one configuration: they differ in {', '.join(mixed[arm])}"
+            found[pair] = replace(no_interval(None, "x", "none", why, n_of="boots"), verdict="cannot_tell")
+    notes = {arm: part["note"].drop_nulls().unique().sort().to_list() for arm, part in by_arm.items()}
+    return [
+        replace(e, n_of=e.n_of.replace("runs", "boots"))
+        .with_warnings(*dict.fromkeys([*notes[a], *notes[b]]), *_cautions(arms, (a, b), names["measure"]))
+        .named("arms.ratio", FINDING, a=a, b=b, **names)
+        for (a, b), e in found.items()
+    ]
+
+
+def _cautions(arms: Arms, pair: Pair, measure: str) -> list[str]:
+    """What a reader of this ratio must know of the two arms."""
+    first, second = (arms.of_arm(arm) for arm in pair)
+    knobs = arm_knobs.differing(arms.knobs, first, second)
+    said = []
+    if len(knobs) > 1 and not arms.plan.whole_systems:
+        said.append(f"confounded: the arms differ in {len(knobs)} knobs ({', '.join(knobs)})")
+    limits = arms.boots.filter(pl.col("boot").is_in(first + second))
+    if measure == "pool" and limits.select("max_model_len_tokens", "max_num_batched_tokens").n_unique() > 1:
+        said.append(POOL_LIMIT)
+    if not arms.plan.declared:
+        said.append("exploratory: study.toml declares no comparison")
+    return said
+
+
+def values(arms: Arms, arm: str, e: Estimate) -> list[float]:
+    """The numbers of an arm's boots behind a ratio."""
+    name: Any = e.qualifiers.get("class")
+    of_arm = arms.measures.filter(
+        pl.col("boot").is_in(arms.of_arm(arm)),
+        pl.col("measure") == e.qualifiers["measure"], pl.col("class").eq_missing(name),
+    )  # fmt: skip
+    return of_arm.sort("boot")["value"].to_list()

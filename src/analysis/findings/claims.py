@@ -1,0 +1,216 @@
+"""The ledger: each claim of published.toml against the estimate that it names: a verdict, and one sentence of why."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.rounding import show, show_number
+from analysis.findings.assumed import SAID, Assumptions, assumptions
+from analysis.findings.registry import Registry, UnknownIdError
+from analysis.findings.verdicts import DIFFERS, NOT_COMPUTABLE, NOT_SUPPORTED, REPRODUCED, Said, Verdict, judge
+
+FINDING = "90-takeaways"
+FILE = "published.toml"
+CLAIMS = "select * from published_claims order by file, ordinal"
+BROKEN = f"""
+select file, line, what, text from unparsed where parse_filename(file) = '{FILE}'
+union all
+select file, null, message, '' from files where parse_filename(file) = '{FILE}' and status in ('unreadable', 'partial')
+order by all
+"""
+WORDS = {REPRODUCED: "reproduced", DIFFERS: "differs", NOT_COMPUTABLE: "not computable", NOT_SUPPORTED: "not supported"}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim with what became of it; `estimate` is what it was held against, None where there is no such figure."""
+
+    claim: Mapping[str, Any]
+    verdict: Verdict
+    estimate: Estimate | None = None
+
+    @property
+    def stands(self) -> bool:
+        """Whether the verdict is the one that the author stands by."""
+        return bool(self.claim["stands"] == self.verdict.verdict)
+
+    @property
+    def why(self) -> str:
+        """One sentence, and the author's note after it."""
+        return ". ".join(part for part in (self.verdict.why, self.claim["note"]) if part)
+
+    def to_json(self) -> dict[str, Any]:
+        """The claim as results.json has it."""
+        e = self.estimate
+        row = {} if e is None else e.to_json()
+        return {
+            "id": self.claim["claim"], "text": self.claim["text"], "published": self.claim["published"],
+            "unit": self.claim["unit"] or row.get("unit"), "estimate": self.claim["estimate"],
+            "qualifiers": {} if e is None else dict(e.qualifiers), "recomputed": row.get("value"),
+            "low": row.get("low"), "high": row.get("high"), "verdict": self.verdict.verdict, "why": self.why,
+            "stands": self.claim["stands"], "evidence": row.get("evidence", []),
+        }  # fmt: skip
+
+
+def ledger(connection: duckdb.DuckDBPyConnection) -> list[Judged]:
+    """Every claim of the study with its verdict, in the order of published.toml; empty where there is none."""
+    rows = connection.sql(CLAIMS).pl().iter_rows(named=True)
+    registry, assumed = Registry(connection), assumptions(connection)
+    return [_judged(row, registry, assumed) for row in rows]
+
+
+def broken(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """What is wrong with published.toml, one sentence each."""
+    rows = connection.sql(BROKEN).fetchall()
+    return [f"{file}{'' if line is None else f', line {line}'}: {what}" for file, line, what, _ in rows]
+
+
+def _judged(claim: Mapping[str, Any], registry: Registry, assumed: Assumptions) -> Judged:
+    found = _find(registry, claim["estimate"], json.loads(claim["place"]))
+    if isinstance(found, str):
+        return Judged(claim, Verdict(NOT_COMPUTABLE, f"what is missing: {found}"))
+    against, rests = found, [found]
+    if claim["over"]:
+        below = _find(registry, claim["over"], json.loads(claim["over_place"]))
+        if isinstance(below, str):
+            return Judged(claim, Verdict(NOT_COMPUTABLE, f"what is missing: {below}"), found)
+        against, rests = _over(found, below), [found, below]
+    if claim["unit"] and claim["unit"] != against.unit:
+        why = f"the figure is in {against.unit} and the claim in {claim['unit']}: no comparison"
+        return Judged(claim, Verdict(NOT_COMPUTABLE, why), against)
+    said = Said(claim["relation"], claim["published"], claim["rounding"], claim["excludes"])
+    return Judged(claim, _withheld(judge(said, against), rests, assumed), assumed.mark(against))
+
+
+def _withheld(verdict: Verdict, rests: list[Estimate], assumed: Assumptions) -> Verdict:
+    """No conclusion from an assumed number: what a study assumes decides no claim."""
+    marks = [found for estimate in rests if (found := assumed.of(estimate))]
+    for found in marks:
+        if found[0] == "values" or (found[0] == "intervals" and verdict.used_interval):
+            why = "; ".join(a.why for a in found[1])
+            return Verdict(NOT_COMPUTABLE, f"rests on assumed figures: {why}")
+    return replace(verdict, why=f"{verdict.why} ({'; '.join(SAID[part] for part, _ in marks)})") if marks else verdict
+
+
+def _find(registry: Registry, id: str, place: Mapping[str, str]) -> Estimate | str:
+    """The one estimate that a claim names, or why there is not exactly one."""
+    where = ", ".join(f"{key} {value}" for key, value in place.items()) or "the whole study"
+    try:
+        under = registry.of(id)
+    except UnknownIdError:
+        return f"nothing computes {id}"
+    found = [e for e in under if place.items() <= e.qualifiers.items()]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return f"the study has no figure {id} for {where}"
+    differ = sorted({key for e in found for key in e.qualifiers if len({o.qualifiers.get(key) for o in found}) > 1})
+    return f"{len(found)} figures are called {id} for {where}; say which by {', '.join(differ)}"
+
+
+def _over(a: Estimate, b: Estimate) -> Estimate:
+    """One figure over another; an interval only where the other is exact."""
+    unit = "x" if a.unit == b.unit else f"{a.unit} over {b.unit}"
+    if a.value is None or not b.value:
+        missing = a if a.value is None else b
+        return no_interval(None, unit, "none", missing.reason or "divided by zero")
+    evidence = (*a.evidence, *b.evidence)
+    if b.kind != "census":
+        ratio = no_interval(a.value / b.value, unit, "ratio", "both figures are estimates")
+        return replace(ratio, evidence=evidence, qualifiers=a.qualifiers)
+    ends = (None if end is None else end / b.value for end in (a.value, a.low, a.high))
+    value, low, high = ends
+    return replace(
+        a, value=value, low=low, high=high, unit=unit, evidence=evidence, sensitivity={}, warnings=a.warnings
+    )
+
+
+def table(judged: list[Judged]) -> pl.DataFrame:
+    """One row a claim: what was published, the verdict, and what the data say."""
+    rows = [
+        (j.claim["claim"], j.claim["text"], _published(j), WORDS[j.verdict.verdict], j.why[:1].upper() + j.why[1:])
+        for j in judged
+    ]
+    names = ("claim", "what was published", "figure", "verdict", "why")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def _published(j: Judged) -> str:
+    if j.claim["printed"]:
+        return str(j.claim["printed"])
+    value, unit = j.claim["published"], j.claim["unit"]
+    return "no figure" if value is None else show_number(value, unit, digits=3)
+
+
+def counts(judged: list[Judged]) -> list[Estimate]:
+    """claims.verdict_count of each verdict; empty where nothing was published."""
+    return [
+        Estimate(
+            sum(j.verdict.verdict == verdict for j in judged), "1", "census", "claims counted by verdict",
+            n=len(judged), n_of="claims", reason="census: every claim of published.toml",
+        ).named("claims.verdict_count", FINDING, verdict=words)
+        for verdict, words in WORDS.items() if judged
+    ]  # fmt: skip
+
+
+def counted(judged: list[Judged]) -> pl.DataFrame:
+    """One row a verdict that some claim got: how many."""
+    rows = [(e.qualifiers["verdict"], "claims", round(e.value or 0)) for e in counts(judged) if e.value]
+    return pl.DataFrame(rows, schema={"verdict": pl.String, "unit": pl.String, "n": pl.Int64}, orient="row")
+
+
+def sentence(judged: list[Judged], problems: list[str]) -> str:
+    """The answer: how many of the published claims the data carry, and which they contradict."""
+    if problems:
+        return f"The published claims cannot all be checked: {problems[0]}."
+    if not judged:
+        return "No published claim is checked: the study has no published.toml."
+    parts = [_said(v, n) for v in WORDS if (n := sum(j.verdict.verdict == v for j in judged))]
+    against = [j.claim["claim"] for j in judged if j.verdict.verdict == DIFFERS]
+    said = f"Of {len(judged)} published claims and checks, {_listed(parts)}."
+    return said + (f" The data contradict {_listed(against)}." if against else "")
+
+
+def _said(verdict: str, n: int) -> str:
+    if verdict == DIFFERS:
+        return f"{n} {'differs' if n == 1 else 'differ'}"
+    return f"{n} {'is' if n == 1 else 'are'} {WORDS[verdict]}"
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def describe(judged: list[Judged]) -> dict[str, str]:
+    """Title, subtitle and text alternative of the chart of verdicts."""
+    rows = [f"{word}: {n}" for word, _, n in counted(judged).iter_rows()]
+    n = sum(j.verdict.verdict == REPRODUCED for j in judged)
+    return {
+        "title": f"{n} of {len(judged)} published claims are reproduced" if judged else "No published claim is checked",
+        "subtitle": "claims by verdict; counted, exact",
+        "description": "Verdicts on published claims. " + ("; ".join(rows) or "There is none."),
+    }
+
+
+def advice(judged: list[Judged], problems: list[str]) -> dict[str, Any]:
+    """What to do about the ledger and what would change it; without claims it is a sentence beside the others."""
+    if problems:
+        return {"next_step": "Correct published.toml (docs/formats/published.md).", "contradiction": True}
+    if not judged:
+        return {"next_step": "State what was published in published.toml to have it checked.", "supporting": True}
+    unsure = [j.claim["claim"] for j in judged if j.verdict.verdict in (NOT_SUPPORTED, DIFFERS)]
+    return {
+        "next_step": f"Quote {_listed(unsure)} only with what the ledger says of them." if unsure else "",
+        "unless": "further boots and runs narrow the intervals; a claim that is not supported may then be carried.",
+    }
+
+
+def figures_table(estimates: list[Estimate]) -> pl.DataFrame:
+    """One row a figure: its id, what it is about, and what the data say."""
+    rows = [(e.id, ", ".join(f"{k} {v}" for k, v in sorted(e.qualifiers.items())), show(e)) for e in estimates]
+    return pl.DataFrame(rows, schema=dict.fromkeys(("figure", "of", "the data say"), pl.String), orient="row")

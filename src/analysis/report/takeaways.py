@@ -1,0 +1,67 @@
+"""The sentences of the first page in the order in which a reader needs them, and as text for the terminal.
+
+First what the data contradict in themselves, since it decides what may be believed; then what is sure and can be acted
+on; what is sure; what cannot be told; and last what only says what the data are. Within a kind: the order of the pages.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from textwrap import wrap
+from typing import Any
+
+from analysis.estimates.estimate import Estimate
+from analysis.estimates.rounding import show
+from analysis.report.labels import label
+
+SHOWN = 7
+"""Most sentences that are not folded away."""
+NUMBERS = 2
+"""Most numbers printed below a sentence on the terminal."""
+WIDTH = 100
+CONTRADICTION, TO_DO, SURE, CANNOT_TELL, SUPPORTING = range(5)
+
+Json = dict[str, Any]
+
+
+def ordered(rows: Sequence[Json], by_key: Mapping[str, Json], key: Callable[[Json], str]) -> list[Json]:
+    """The takeaways, most important first; `rows` come in the order of the pages, `by_key` are rows of estimates."""
+    return sorted(
+        rows, key=lambda row: rank(row, [by_key[k] for k in map(key, row.get("estimates", ())) if k in by_key])
+    )
+
+
+def rank(row: Json, estimates: Iterable[Json]) -> int:
+    """Which kind of sentence it is, by what it says of itself and by the numbers under it."""
+    if row.get("supporting"):
+        return SUPPORTING
+    if row.get("contradiction"):
+        return CONTRADICTION
+    if not any(map(_is_sure, estimates)):
+        return CANNOT_TELL
+    return TO_DO if row.get("next_step") else SURE
+
+
+def _is_sure(estimate: Json) -> bool:
+    """Whether a number says something of itself: counted, bounded, or with an interval that has an end."""
+    ends = estimate.get("low") is not None or estimate.get("high") is not None
+    return ends or (estimate.get("kind") != "estimate" and estimate.get("value") is not None)
+
+
+def text(results: Mapping[str, Any], estimates: Mapping[str, Estimate], key: Callable[[Json], str]) -> str:
+    """The first sentences of results.json with their numbers, what to do and what would change them, as plain text."""
+    lines: list[str] = []
+    rows = results["takeaways"]
+    for number, row in enumerate(rows[:SHOWN], start=1):
+        lines += _wrapped(row["sentence"], f"{number}. ")
+        found = [estimates[k] for k in map(key, row.get("estimates", ())) if k in estimates]
+        lines += [line for e in found[:NUMBERS] for line in _wrapped(f"{label(e)}: {show(e)}", "   ")]
+        for what, said in (("What to do: ", row.get("next_step")), ("Unless: ", row.get("unless"))):
+            lines += _wrapped(what + said, "   ") if said else []
+    if len(rows) > SHOWN:
+        lines.append(f"and {len(rows) - SHOWN} more in the report")
+    return "\n".join(lines)
+
+
+def _wrapped(said: str, first: str) -> list[str]:
+    """Lines of a width that a terminal shows; nothing in them moves its cursor."""
+    plain = "".join(ch if ch.isprintable() else " " for ch in said)
+    return wrap(plain, WIDTH, initial_indent=first, subsequent_indent="   ")
