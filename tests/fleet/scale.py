@@ -117,7 +117,9 @@ def report(address: str, out: Path) -> None:
     command = [sys.executable, "-m", "analysis", "report", address, "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)  # of it and of the processes that it waited for
-    print(f"report: status {status}, {time.monotonic() - begun:.1f} s, {used.ru_maxrss >> 10} MiB at most", flush=True)
+    cpu_s = used.ru_utime + used.ru_stime
+    print(f"report: status {status}, {time.monotonic() - begun:.1f} s ({cpu_s:.1f} s of CPU), "
+          f"{used.ru_maxrss >> 10} MiB at most", flush=True)  # fmt: skip
 
 
 def main(replicas: int, minutes: int, what: list[str]) -> None:
