@@ -35,7 +35,8 @@ def content(read: Reading) -> tuple[Any, ...]:
     samples: Any = read.tables.get("samples", [])
     rows = samples.sort("page_index", "line").rows() if len(samples) else []
     return (
-        read.format, read.tables.get("pages", []), [(*row[:4], repr(row[4])) for row in rows], read.unparsed, read.message
+        read.format, read.tables.get("pages", []), [(*row[:4], repr(row[4])) for row in rows], read.unparsed,
+        read.message,
     )  # fmt: skip
 
 
@@ -54,6 +55,7 @@ PLAIN = {
     "no labels, empty labels": "vllm:a 1\nvllm:b{} 2\nray_vllm_c 3\n",
     "labels out of order": 'vllm:a{ z="1" , a="2",} 3\n',
     "escapes, equals, commas": r'vllm:a{x="a\\\"b,\n",y="=",z="\",="} 1' + "\n",
+    "commas and nothing": 'vllm:a{a=",",b="",c=",,"} 1\n',
     "text of the world": 'vllm:a{x="ünï→"} 1\n',
     "control character": 'vllm:a{x="a\x01b"} 1\n',
     "numbers": "a:1 NaN\na:2 +Inf\na:3 -inf\na:4 1e-400\na:5 .5\na:6 1.\na:7 -nan\na:8 0.1e+05\n",
@@ -117,10 +119,11 @@ def test_what_is_not_plain_is_read_line_by_line(tmp_path: Path, text: str | byte
 
 TOKENS = st.lists(
     st.sampled_from([
-        "vllm:a", "vllm:b", "c_created", "process_start_time_seconds", " ", "  ", "\t", "{", "}", '{x="1"}', '{x="2",y="1"}',
-        '{pod="p"}', '{y="1",x="2"}', "1", "2.5", "NaN", "+Inf", "1e999", "_", "\n", "\n", "\n", "\r", "#", "# ", "TYPE ", "HELP ",
-        "# TYPE vllm:a gauge\n", "# HELP vllm:b x\n", "# EOF\n", "# scraped_at 1795958400\n", '"', "\\", ",", "=", "\x00", "ü",
-        " 1\n", " 2\n", " 3\n", "vllm:a 1\n", 'vllm:b{x="1"} 2\n', "vllm:d 4\n",
+        "vllm:a", "vllm:b", "c_created", "process_start_time_seconds", " ", "  ", "\t", "{", "}", '{x="1"}',
+        '{x="2",y="1"}', '{pod="p"}', '{y="1",x="2"}', "1", "2.5", "NaN", "+Inf", "1e999", "_", "\n", "\n", "\n", "\r",
+        "#", "# ", "TYPE ", "HELP ", "# TYPE vllm:a gauge\n", "# HELP vllm:b x\n", "# EOF\n", 
+        "# scraped_at 1795958400\n",
+        '"', "\\", ",", "=", "\x00", "ü", " 1\n", " 2\n", " 3\n", "vllm:a 1\n", 'vllm:b{x="1"} 2\n', "vllm:d 4\n",
     ]),
     max_size=24,
 ).map("".join)  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from analysis.leftovers import is_alive
 from analysis.report.errors import ReportError
 
 
@@ -36,7 +37,7 @@ def clean_stale(out: Path) -> None:
     pattern = re.compile(rf"\.{re.escape(out.name)}\.(partial|old)-(\d+)")
     for path in sorted(out.parent.iterdir()):
         match = pattern.fullmatch(path.name)
-        if match is None or (int(match[2]) != os.getpid() and _alive(int(match[2]))):
+        if match is None or (int(match[2]) != os.getpid() and is_alive(int(match[2]))):
             continue
         if match[1] == "old" and not out.exists():
             path.rename(out)
@@ -58,13 +59,3 @@ def _swap(partial: Path, out: Path) -> None:
 
 def _is_report(path: Path) -> bool:
     return path.is_dir() and ((path / "results.json").is_file() or not any(path.iterdir()))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

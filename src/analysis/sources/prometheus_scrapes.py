@@ -151,7 +151,7 @@ def _pages(stream: BufferedReader) -> Iterator[bytes | None]:
 
 
 def _goes_on(scrapes: list[Scrape], scrape: Scrape) -> bool:
-    """Whether a page begins where careful reading begins it: at a time, or where series of the page before come again."""
+    """Whether careful reading begins a page here too: at a time, or where series of the page before come again."""
     if not scrapes or scrape.at_s is not None or scrapes[-1].layout is scrape.layout:
         return True
     return bool(np.intersect1d(scrapes[-1].layout.series, scrape.layout.series).size)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -12,7 +11,7 @@ import polars as pl
 from analysis.sources.prometheus_line import make_series, parse_labels
 
 MAX_WORDS, MAX_CHARS = 1 << 20, 1 << 28
-"""Most names and texts of labels that are remembered, and most characters of them: after that pages are read without."""
+"""Most names and texts of labels that are remembered, and most characters of them: then pages are read without."""
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*+[ \t]*+")
 _VALUE = "=\x00"
 """Stands for a value in the shape of labels."""
@@ -90,7 +89,7 @@ class Words:
         return list(map(self.raw_names.get, words))
 
     def label_numbers(self, raw: pl.Series) -> list[int | None]:
-        """The numbers of the labels that a page writes so, each without its opening brace; None as in `name_numbers`."""
+        """The numbers of the labels that a page writes so, without the opening brace; None as in `name_numbers`."""
         words = raw.to_list()
         found = list(map(self.raw_labels.get, words))
         if None in found:
@@ -111,7 +110,7 @@ class Words:
             zip(plain.to_list(), [known.setdefault(text, len(known)) for text in _canonical(plain)], strict=True)
         )
         self.instances += [""] * (len(known) - len(self.instances))
-        self.chars += 2 * (raw.str.len_bytes().sum() or 0)
+        self.chars += 2 * int(raw.str.len_bytes().sum())
         for word in raw.filter(~is_plain).to_list():
             labels = parse_labels("{" + word)
             if labels is None or "__name__" in labels:
@@ -135,7 +134,7 @@ class Words:
 
 def _plain(raw: pl.Series) -> pl.Series:
     """Which texts of labels need no parser: plain values under plain keys in canonical order."""
-    shapes = raw.str.replace_all('="[^"\\\\=\\x00-\\x1f]*"', _VALUE)
+    shapes = raw.str.replace_all('="[^"\\\\=,\\x00-\\x1f]*"', _VALUE)
     plain = [shape for shape in shapes.unique().to_list() if _is_plain(shape)]
     return shapes.is_in(plain) & ~raw.str.contains("\x00", literal=True)
 
