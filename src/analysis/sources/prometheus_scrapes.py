@@ -49,14 +49,14 @@ class Scrapes:
     def read(self, file: SourceFile, *, known_only: bool = False) -> list[Scrape] | None:
         """The pages of a file, or None where one of them needs careful reading, or (`known_only`) has a new layout."""
         scrapes: list[Scrape] = []
-        lines = samples = 0
+        lines = samples = 0  # read so far
         try:
             with file.open() as stream:
                 for page in _pages(stream):
                     scrape = self._scrape(page, lines, known_only) if page else None
                     if scrape is None or not _goes_on(scrapes, scrape):
                         return None
-                    lines += page.count(b"\n")  # type: ignore[union-attr]  # no page is no scrape
+                    lines = scrape.lines_before + len(scrape.layout.is_sample)
                     samples += len(scrape.values)
                     if lines > files.MAX_LINES or samples > prometheus_pages.MAX_SAMPLES:
                         return None

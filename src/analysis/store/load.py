@@ -1,6 +1,5 @@
 """Load a study directory into its DuckDB file: every file is read once and listed with what became of it."""
 
-import hashlib
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -128,9 +127,8 @@ class _Loader:
     def _take(self, file: SourceFile) -> None:
         row: Row = {"file": file.path, "size_bytes": file.size, "modified_at_s": file.modified_at_s}
         try:
-            with file.absolute.open("rb") as stream:
-                row["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
-            row |= self._read(file)
+            held, row["sha256"] = file.held()
+            row |= self._read(held)
         except (UnreadableFileError, OSError) as error:
             row |= {"kind": "other", "status": "unreadable", "message": _sentence(file, error)}
         except duckdb.Error:
