@@ -121,7 +121,7 @@ TOKENS = st.lists(
     st.sampled_from([
         "vllm:a", "vllm:b", "c_created", "process_start_time_seconds", " ", "  ", "\t", "{", "}", '{x="1"}',
         '{x="2",y="1"}', '{pod="p"}', '{y="1",x="2"}', "1", "2.5", "NaN", "+Inf", "1e999", "_", "\n", "\n", "\n", "\r",
-        "#", "# ", "TYPE ", "HELP ", "# TYPE vllm:a gauge\n", "# HELP vllm:b x\n", "# EOF\n", 
+        "#", "# ", "TYPE ", "HELP ", "# TYPE vllm:a gauge\n", "# HELP vllm:b x\n", "# EOF\n",
         "# scraped_at 1795958400\n",
         '"', "\\", ",", "=", "\x00", "ü", " 1\n", " 2\n", " 3\n", "vllm:a 1\n", 'vllm:b{x="1"} 2\n', "vllm:d 4\n",
     ]),

@@ -24,29 +24,33 @@ class Kept:
     def __init__(self, folder: Path, keys: Mapping[Path, str], *, renew: bool = False) -> None:
         self.folder, self.keys, self.renew = folder, keys, renew
 
-    def find(self, notebook: Path) -> Path | None:
-        """The folder of what the notebook made when all was as it is now."""
+    def find(self, notebook: Path, into: Path) -> bool:
+        """Copy what the notebook made when all was as it is now into the folder `into`; whether that was there."""
         place = self._place(notebook)
-        return place if not self.renew and (place / PAGE).is_file() and (place / OUT).is_dir() else None
+        if self.renew or not (place / PAGE).is_file():
+            return False
+        try:
+            shutil.copytree(place, into)
+        except (OSError, shutil.Error):  # another run has just replaced it
+            leftovers.discard(into)
+            return False
+        return True
 
-    def keep(self, notebook: Path, made: Path) -> Path:
-        """Keep what a notebook made, in the place of what it made before. Returns where it is."""
+    def keep(self, notebook: Path, made: Path) -> None:
+        """Keep what a notebook made, in the place of what it made before."""
         place = self._place(notebook)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        leftovers.remove(self.folder, _PARTIAL)
         partial = self.folder / f".{place.name}.{os.getpid()}.partial"
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            leftovers.remove(self.folder, _PARTIAL)
             shutil.copytree(made / OUT, partial / OUT)
             shutil.copy2(made / PAGE, partial / PAGE)
-            leftovers.discard(place)
+            for other in self.folder.glob(f"{notebook.stem}-*"):
+                if len(other.name) == len(place.name):
+                    leftovers.discard(other)
             partial.rename(place)
-        except OSError:  # a full disk: the report can be made without, unless it is full for that too
+        except (OSError, shutil.Error):  # a full disk, another run: the report does not need what is kept
             leftovers.discard(partial)
-            return made
-        for other in self.folder.glob(f"{notebook.stem}-*"):
-            if other != place and len(other.name) == len(place.name):
-                leftovers.discard(other)
-        return made
 
     def _place(self, notebook: Path) -> Path:
         return self.folder / f"{notebook.stem}-{self.keys[notebook][:16]}"

@@ -36,8 +36,8 @@ def build(
 
     Each notebook runs with the parameters data (the study directory) and out (a folder whose content goes into the
     report), and may leave `<out>/results/<notebook>.json`. `generated_from` is a tree of plain values, shown on the
-    first page and kept in results.json. `pool` runs the notebooks (one is made when none is given), `kept` has what those
-    that have not changed made last time, `made_from` is written beside the pages for `made_from.is_unchanged`.
+    first page and kept in results.json. `pool` runs the notebooks (one is made when none is given), `kept` has what
+    unchanged ones made last time, `made_from` is written beside the pages for `made_from.is_unchanged`.
     Whatever fails or interrupts, SIGTERM too, the report that was there stays as it was; raises ReportError with one
     sentence then.
     """
@@ -67,12 +67,14 @@ def _make_all(
     """The folder of each notebook's page and files: kept ones, and others as they are made."""
     made: dict[Path, Path] = {}
     for notebook in notebooks:
-        if kept and (folder := kept.find(notebook)):
-            made[notebook] = folder
+        if kept and kept.find(notebook, work / notebook.stem):
+            made[notebook] = work / notebook.stem
             progress.advance(f"{notebook.stem} (unchanged)")
     missing = [notebook for notebook in notebooks if notebook not in made]
     for notebook, folder in workers.run(missing, work, data):
-        made[notebook] = kept.keep(notebook, folder) if kept else folder
+        made[notebook] = folder
+        if kept:
+            kept.keep(notebook, folder)
         progress.advance(notebook.stem)
     return made
 

@@ -1,5 +1,6 @@
 """A report appears whole or not at all: written beside the old one, swapped in when complete."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -9,6 +10,9 @@ from pathlib import Path
 
 from analysis.leftovers import is_alive
 from analysis.report.errors import ReportError
+
+_HERE, _TRADE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2)."""
 
 
 @contextmanager
@@ -46,6 +50,9 @@ def clean_stale(out: Path) -> None:
 
 
 def _swap(partial: Path, out: Path) -> None:
+    """Put the new report in the place of the old one; at no moment there is none, whatever other runs do."""
+    if _exchange(partial, out):
+        return
     old = out.parent / f".{out.name}.old-{os.getpid()}"
     try:
         if out.exists():
@@ -55,6 +62,15 @@ def _swap(partial: Path, out: Path) -> None:
         if old.exists() and not out.exists():
             old.rename(out)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(partial: Path, out: Path) -> bool:
+    """Let two folders trade places in one step, where `out` exists and the system can (Linux); whether it was done."""
+    try:
+        trade = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    return not trade(_HERE, os.fsencode(partial), _HERE, os.fsencode(out), _TRADE)
 
 
 def _is_report(path: Path) -> bool:

@@ -55,7 +55,7 @@ class SourceFile:
         The stream ends early, with a sentence in `troubles`, where the file is damaged or grows beyond the limits.
         Raises UnreadableFileError when the file cannot be opened or is no longer a regular file.
         """
-        raw = io.BufferedReader(io.BytesIO(self.content)) if self.content is not None else self._opened()  # type: ignore[arg-type]
+        raw = self._opened() if self.content is None else _stream(self.content)
         magic = _peek(raw, 4)
         if magic[:2] == _GZIP:
             return bounded(GzipMembers(raw), self._most_bytes(), self.trouble)
@@ -69,7 +69,9 @@ class SourceFile:
             descriptor = os.open(self.absolute, os.O_RDONLY | os.O_NONBLOCK)
             raw = os.fdopen(descriptor, "rb")
         except OSError as error:
-            raise UnreadableFileError(f"{self.path}: cannot be opened ({error.strerror}); check its rights") from None
+            raise UnreadableFileError(
+                f"{self.path}: cannot be opened ({(error.strerror or '').lower()}); check its rights"
+            ) from None
         if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
             raw.close()
             raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
@@ -129,6 +131,10 @@ class SourceFile:
                 yield number, line if keep_ends else line.rstrip("\r\n")
                 while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                     self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
+
+
+def _stream(content: bytes) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(content))  # type: ignore[arg-type, return-value]  # bytes are a raw stream too
 
 
 def _peek(stream: io.BufferedReader, size: int) -> bytes:

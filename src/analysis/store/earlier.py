@@ -93,7 +93,7 @@ def attached(
     connection: duckdb.DuckDBPyConnection, stores: Iterable[Path], files: list[SourceFile]
 ) -> Iterator[Earlier | None]:
     """The newest usable one of the stores, attached to the connection; None when there is none."""
-    for store in sorted(stores, key=lambda path: path.stat().st_mtime, reverse=True):
+    for store in sorted(stores, key=_age_s):
         if not fingerprint.is_of_this_code(store):
             continue
         try:
@@ -106,6 +106,14 @@ def attached(
             connection.execute("detach earlier")
         return
     yield None
+
+
+def _age_s(store: Path) -> float:
+    """Sorts the newest first; one that another run has just removed last."""
+    try:
+        return -store.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _is_same(file: SourceFile, row: Row) -> bool:
