@@ -9,7 +9,7 @@ SHELL := /bin/bash
 export DATA OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report facts lab test coverage fuzz lint lock clean
+.PHONY: help setup report facts lab test coverage bench fuzz lint lock clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -17,8 +17,8 @@ help:  ## this list
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
 
-report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path)
-	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"}
+report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path); FORCE=1: anew
+	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"} $(if $(FORCE),--force)
 
 facts: $(READY)  ## print as JSON what is read from a study: make facts DATA=vllm-cpu/
 	@$(PY) -m analysis facts "$${DATA:-}"
@@ -31,6 +31,9 @@ test: $(READY)  ## run all tests, style and type checks included
 
 coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrites the table in docs/methods.md
 	PYTHONPATH=src $(PY) tests/estimates/coverage_table.py docs/methods.md
+
+bench: $(READY)  ## measure speed beside peers and floors (ten minutes); rewrites docs/benchmarks.md
+	PYTHONPATH=src:. $(PY) -m benchmarks.bench
 
 fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600
 	$(PY) tests/fuzz.py --seconds $(or $(SECONDS),600)

@@ -13,6 +13,8 @@ from analysis import paths
 RECORDED = paths.DATA / "vllm-cpu"
 SCRAPE_EVERY = timedelta(seconds=15)
 BEGIN = datetime(2026, 11, 29, tzinfo=UTC)
+SAMPLES = 452
+"""On the recorded page."""
 _ENGINE = 'engine="0"'
 _STANDING = re.compile(r"_created\b|process_start_time|_info\b|python_info")
 

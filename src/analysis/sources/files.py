@@ -134,7 +134,7 @@ class SourceFile:
 
 
 def _stream(content: bytes) -> io.BufferedReader:
-    return io.BufferedReader(io.BytesIO(content))  # type: ignore[arg-type, return-value]  # bytes are a raw stream too
+    return io.BufferedReader(io.BytesIO(content))
 
 
 def _peek(stream: io.BufferedReader, size: int) -> bytes:

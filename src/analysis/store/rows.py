@@ -5,18 +5,19 @@ from typing import Any
 import duckdb
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from analysis.sources.prometheus_scrapes import Scrape
 from analysis.sources.reading import Row
 
-POLARS_TYPES: dict[str, Any] = {
-    "VARCHAR": pl.String,
-    "BIGINT": pl.Int64,
-    "INTEGER": pl.Int32,
-    "DOUBLE": pl.Float64,
-    "BOOLEAN": pl.Boolean,
-    "DOUBLE[]": pl.List(pl.Float64),
-    "BIGINT[]": pl.List(pl.Int64),
+TYPES: dict[str, pa.DataType] = {
+    "VARCHAR": pa.string(),
+    "BIGINT": pa.int64(),
+    "INTEGER": pa.int32(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+    "DOUBLE[]": pa.list_(pa.float64()),
+    "BIGINT[]": pa.list_(pa.int64()),
 }
 MOST_ROWS = 20_000
 MOST_SAMPLES = 1 << 20
@@ -27,7 +28,7 @@ class Rows:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self.columns = self._columns()
+        self.kinds = self._kinds()
         self.samples = 0
         """Samples handed over so far."""
         self._waiting: dict[str, list[Row]] = {}
@@ -38,7 +39,7 @@ class Rows:
         """Rows with the table's column names; a column that is missing is null."""
         if isinstance(rows, pl.DataFrame):
             self.samples += rows.height if table == "samples" else 0
-            self._insert(table, rows)
+            self._insert(table, rows.to_arrow())
         elif rows:
             waiting = self._waiting.setdefault(table, [])
             waiting += rows
@@ -61,32 +62,47 @@ class Rows:
 
     def _flush(self, table: str) -> None:
         rows = self._waiting.pop(table)
-        self._insert(table, pl.DataFrame(rows, schema=self.columns[table]))
+        self._insert(table, table_of(rows, self.kinds[table]))
 
     def _flush_scrapes(self) -> None:
         if not self._scrapes:
             return
         scrapes = [scrape for _, scrape in self._scrapes]
         pages = np.array([page for page, _ in self._scrapes], "i4")
-        frame = pl.DataFrame(
+        columns = (
             {"page": np.repeat(pages, [len(scrape.values) for scrape in scrapes]),
              "series": np.concatenate([scrape.layout.series for scrape in scrapes]),
              "line": np.concatenate([scrape.lines for scrape in scrapes]),
              "value": np.concatenate([scrape.values for scrape in scrapes])}
         )  # fmt: skip
         self._scrapes, self._held = [], 0
-        self._insert("samples", frame)
+        self._insert("samples", pa.table(columns))
 
-    def _insert(self, table: str, frame: pl.DataFrame) -> None:
-        self.connection.register("incoming", frame.to_arrow())
+    def _insert(self, table: str, columns: pa.Table) -> None:
+        self.connection.register("incoming", columns)
         self.connection.execute(f"insert into {table} by name select * from incoming")
         self.connection.unregister("incoming")
 
-    def _columns(self) -> dict[str, dict[str, Any]]:
+    def _kinds(self) -> dict[str, dict[str, pa.DataType]]:
         rows = self.connection.sql(
             "select table_name, column_name, data_type from duckdb_columns() where not internal"
         ).fetchall()
-        columns: dict[str, dict[str, Any]] = {}
+        kinds: dict[str, dict[str, pa.DataType]] = {}
         for table, column, data_type in rows:
-            columns.setdefault(table, {})[column] = POLARS_TYPES[data_type]
-        return columns
+            kinds.setdefault(table, {})[column] = TYPES[data_type]
+        return kinds
+
+
+def table_of(rows: list[Row], kinds: dict[str, pa.DataType]) -> pa.Table:
+    """Rows as columns of these types; what a row lacks is null."""
+    return pa.table({name: _column([row.get(name) for row in rows], kind) for name, kind in kinds.items()})
+
+
+def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except pa.ArrowInvalid:
+        if kind != pa.float64():
+            raise
+        # A whole number that a double holds only rounded.
+        return pa.array([None if value is None else float(value) for value in values], kind)
