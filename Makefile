@@ -33,7 +33,7 @@ coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrit
 	PYTHONPATH=src $(PY) tests/estimates/coverage_table.py docs/methods.md
 
 bench: $(READY)  ## measure speed beside peers and floors (ten minutes); rewrites docs/benchmarks.md
-	PYTHONPATH=src:. $(PY) -m benchmarks.bench
+	POLARS_MAX_THREADS=1 PYTHONPATH=src:. $(PY) -m benchmarks.bench
 
 fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600
 	$(PY) tests/fuzz.py --seconds $(or $(SECONDS),600)

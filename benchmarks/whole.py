@@ -88,6 +88,7 @@ def _empty(folder: Path, count: int) -> float:
 
 def _python(code: str, *arguments: str) -> str:
     environment = os.environ | {"PYTHONPATH": str(paths.PACKAGE.parent)}
+    environment.pop("POLARS_MAX_THREADS", None)  # one core is for the pairs
     run = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, check=False
     )

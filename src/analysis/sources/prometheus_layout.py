@@ -207,7 +207,7 @@ def _layout(
         page=page,
         cuts=cuts,
         is_sample=is_sample,
-        series=np.array(words.numbers(keys.tolist()), "i4"),
+        series=words.numbers(keys),
         lines=np.flatnonzero(is_sample) + 1,
         started=np.flatnonzero(roles == PROCESS_START),
         created=np.flatnonzero(roles == CREATED),

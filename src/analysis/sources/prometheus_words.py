@@ -56,18 +56,14 @@ class Words:
         """The number of a series given by its canonical name and labels."""
         return self.series.setdefault(self._name(name) << SHIFT | self._labels(labels, instance), len(self.series))
 
-    def numbers(self, keys: list[int]) -> list[int]:
+    def numbers(self, keys: np.ndarray) -> np.ndarray:
         """The numbers of different series given by their keys (name's number, shifted, and labels' number)."""
-        found = list(map(self.series.get, keys))
-        if None not in found:
-            return found  # type: ignore[return-value]  # none is None
-        start = len(self.series)
-        if found.count(None) == len(found):
-            self.series.update(zip(keys, count(start)))
-            return list(range(start, start + len(keys)))
-        self.series.update(zip([k for k, n in zip(keys, found, strict=True) if n is None], count(start)))
-        new = count(start)
-        return [next(new) if number is None else number for number in found]
+        wanted, start = keys.tolist(), len(self.series)
+        new = [key for key in wanted if key not in self.series] if start else wanted
+        self.series.update(zip(new, count(start)))
+        if len(new) == len(wanted):
+            return np.arange(start, start + len(new), dtype="i4")
+        return np.array(list(map(self.series.__getitem__, wanted)), "i4")
 
     def table(self) -> pl.DataFrame:
         """All series so far: series, name, labels."""
