@@ -31,7 +31,7 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
     """
     pinned = os.environ.get(PINNED)
     if pinned and fingerprint.is_about(Path(pinned), data):
-        return Path(pinned), duckdb.connect(pinned, read_only=True)
+        return Path(pinned), _connected(Path(pinned))
     digest = fingerprint.of(data)
     # Cut: a folder's name may be as long as the file system allows, and ours adds to it.
     database = paths.STORES / f"{data.name[:80]}-{fingerprint.short(data)}" / f"{digest[:16]}.duckdb"
@@ -40,7 +40,13 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
         load(data, database, progress, earlier)
         for store in earlier:
             store.unlink(missing_ok=True)
-    return database, duckdb.connect(str(database), read_only=True)
+    return database, _connected(database)
+
+
+def _connected(database: Path) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(str(database), read_only=True)
+    connection.execute("set enable_progress_bar = false")  # it would show on the pages
+    return connection
 
 
 class Study:

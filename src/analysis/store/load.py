@@ -66,6 +66,7 @@ def load(data: Path, database: Path, progress: Progress | None = None, earlier: 
     try:
         with duckdb.connect(str(partial), config={"temp_directory": f"{partial}.tmp"}) as connection:
             connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
+            connection.execute("set enable_progress_bar = false")  # standard output is ours
             digest = _Loader(connection).fill(data, progress, earlier)
         if not fingerprint.is_current(partial, digest):  # a full disk may show only here
             raise StoreError(f"{database.parent}: the store could not be written whole; is the disk full?")
