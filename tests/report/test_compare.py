@@ -1,6 +1,7 @@
 """make compare: two studies or two arms, a table on the terminal and a page beside the reports."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
