@@ -1,0 +1,84 @@
+"""The head of a post: the title that states the finding, its description, date and tags, and the card for links."""
+
+import textwrap
+from dataclasses import dataclass
+
+import vl_convert
+
+from analysis.estimates.rounding import show_number
+from analysis.redact import redact
+from analysis.report.pages import fill
+from analysis.report.post_material import Material, counted
+from analysis.report.post_parts import Section
+from analysis.report.post_time import SHARE
+
+CARD = "post-card.png"
+WIDTH, HEIGHT = 1200, 630
+HALF = 0.5
+_TAGS = (("refus", "capacity planning"), ("Boots", "reproducibility"), ("published", "replication"), ("arms", "benchmarking"),
+         ("sweep", "benchmarking"), ("traffic", "mixed traffic"), ("turn", "scheduling"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What front matter holds."""
+
+    title: str
+    description: str
+    date: str
+    tags: tuple[str, ...]
+
+
+def head(m: Material, sections: list[Section]) -> Head:
+    """Title, description, date and tags, from the data and from the sections that they gave."""
+    study = redact(str(m.results["study"])).text
+    title = _title(m) or f"What the files of {study} can say"
+    said = [s.text for section in sections[1:] for s in section.sentences()[:1]]
+    first = said[0] if said else "No question could be answered from these files; the post says what is missing."
+    if m.claims:
+        kept = sum(c["verdict"] == "reproduced" for c in m.claims)
+        first = f"{show_number(kept)} of {show_number(len(m.claims))} published claims and checks are reproduced. {first}"
+    made = f"Reconstructed from published figures. {first}" if m.banner else first
+    words = " ".join(section.title for section in sections)
+    found = dict.fromkeys(tag for part, tag in _TAGS if part in words)
+    tags = ("LLM inference", *m.engines, *(("KV cache",) if "KV" in words else ()), *found)
+    return Head(title, textwrap.shorten(made, 300, placeholder=" …"), m.date, tags)
+
+
+def _title(m: Material) -> str:
+    """The finding: which phase takes the time, else what else there is an answer to; empty where there is none."""
+    withheld = any(
+        e.id == "kv.cost_per_batch_token" and (e.reason or "").startswith("not computable: withheld")
+        for e in m.estimates.values()
+    )
+    phase = _phase(m)
+    if phase:
+        return phase + (", and no price per batch token holds" if withheld else "")
+    pool = m.takeaway("40-token-pool")
+    return "" if pool is None else pool.text.split(";")[0].split(". ")[0].rstrip(".")
+
+
+def _phase(m: Material) -> str:
+    """Which phase takes most of the request-seconds that were counted, over all runs; it claims no more than that."""
+    shares = sorted((e for e in m.every(SHARE) if e.value is not None), key=lambda e: e.value or 0.0)
+    if not shares:
+        return ""
+    low, high = shares[0], shares[-1]
+    if len(shares) == 1:
+        most = "Decode" if (low.value or 0.0) < HALF else "Prefill"
+        return f"{most} takes most of the counted request time: prefill is {counted(low)}"
+    span = f"{counted(low)} to {counted(high)}"
+    if (high.value or 0.0) < HALF or (low.value or 0.0) > HALF:
+        most = "Decode" if (high.value or 0.0) < HALF else "Prefill"
+        return f"{most} takes most of the counted request time: prefill is {span} over {show_number(len(shares))} runs"
+    return f"Prefill or decode depends on the run: prefill is {span} of request time"
+
+
+def card(of: Head, m: Material) -> bytes:
+    """The picture that a link to the post shows: a PNG of 1200 x 630 pixels with the title and what it is made from."""
+    svg = fill(
+        "post/card.svg.j2", CARD, width=WIDTH, height=HEIGHT, title=textwrap.wrap(redact(of.title).text, 40)[:5],
+        below=textwrap.wrap("Reconstructed from published figures" if m.banner else "Every number with its interval", 60),
+        study=textwrap.shorten(redact(str(m.results["study"])).text, 60, placeholder=" …"),
+    )  # fmt: skip
+    return vl_convert.svg_to_png(svg, ppi=72)
