@@ -32,7 +32,7 @@ ABOUT: tuple[Callable[[Material, Notes], Section | None], ...] = (post_rest.meth
 CLOSE: tuple[Callable[[Material], Section | None], ...] = (post_rest.availability, post_rest.how_to_cite)
 _MARKS = re.compile(r"([\\`*_\[\]{}<>|~$&#])")
 _LINKS = re.compile(r"(?<=\w)://|\bwww\.", re.I)
-_STARTS = re.compile(r"^(\d+)([.)])|^([-+=:])")
+_STARTS = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=:])")
 _NAV = re.compile(r'<li><a href="([\w.-]+)\.html"[^>]*>(.*?)</a></li>')
 
 
@@ -94,7 +94,7 @@ def markdown(m: Material, top: Head, sections: list[Section]) -> str:
     """The post as CommonMark with tables and footnotes, front matter on top; all that is not ours is escaped."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 (this is Markdown: every text goes through `md` or `json`)
+        autoescape=False,  # this is Markdown: every text goes through `md` or `json`
     )  # fmt: skip
     environment.filters |= {
         "md": escaped, "quoted": quoted, "json": lambda value: json.dumps(value, ensure_ascii=False),
@@ -108,12 +108,11 @@ def markdown(m: Material, top: Head, sections: list[Section]) -> str:
 def html(m: Material, top: Head, sections: list[Section]) -> str:
     """The post as a page of the report."""
     index = (m.report / "index.html").read_text(encoding="utf-8")
-    pages = [
-        SimpleNamespace(stem=stem, title=Markup(title)) for stem, title in _NAV.findall(index) if stem != "index"
-    ]
+    pages = [SimpleNamespace(stem=stem, title=Markup(title)) for stem, title in _NAV.findall(index) if stem != "index"]
     return fill(
         "post/post.html.j2", "post", study=redact(str(m.results["study"])).text, pages=pages, here="post", toc=(),
         head=_redacted(top), sections=sections, notes=Notes(), banner=m.banner,
+        clean=lambda text: redact(text).text,
     )  # fmt: skip
 
 

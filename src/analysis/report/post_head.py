@@ -1,20 +1,23 @@
 """The head of a post: the title that states the finding, its description, date and tags, and the card for links."""
 
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import vl_convert
 
+from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show_number
 from analysis.redact import redact
 from analysis.report.pages import fill
 from analysis.report.post_material import Material, counted
 from analysis.report.post_parts import Section
+from analysis.report.post_rest import tally
 from analysis.report.post_time import SHARE
 
 CARD = "post-card.png"
 WIDTH, HEIGHT = 1200, 630
 HALF = 0.5
+ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp", "tgi": "TGI"}
 _TAGS = (("refus", "capacity planning"), ("Boots", "reproducibility"), ("published", "replication"), ("arms", "benchmarking"),
          ("sweep", "benchmarking"), ("traffic", "mixed traffic"), ("turn", "scheduling"))  # fmt: skip
 
@@ -36,12 +39,11 @@ def head(m: Material, sections: list[Section]) -> Head:
     said = [s.text for section in sections[1:] for s in section.sentences()[:1]]
     first = said[0] if said else "No question could be answered from these files; the post says what is missing."
     if m.claims:
-        kept = sum(c["verdict"] == "reproduced" for c in m.claims)
-        first = f"{show_number(kept)} of {show_number(len(m.claims))} published claims and checks are reproduced. {first}"
+        first = tally(m.claims)
     made = f"Reconstructed from published figures. {first}" if m.banner else first
     words = " ".join(section.title for section in sections)
     found = dict.fromkeys(tag for part, tag in _TAGS if part in words)
-    tags = ("LLM inference", *m.engines, *(("KV cache",) if "KV" in words else ()), *found)
+    tags = ("LLM inference", *(ENGINES.get(e, e) for e in m.engines), *(("KV cache",) if "KV" in words else ()), *found)
     return Head(title, textwrap.shorten(made, 300, placeholder=" …"), m.date, tags)
 
 
@@ -53,25 +55,29 @@ def _title(m: Material) -> str:
     )
     phase = _phase(m)
     if phase:
-        return phase + (", and no price per batch token holds" if withheld else "")
+        return phase + (", and no price of a batch token holds" if withheld else "")
     pool = m.takeaway("40-token-pool")
     return "" if pool is None else pool.text.split(";")[0].split(". ")[0].rstrip(".")
 
 
 def _phase(m: Material) -> str:
-    """Which phase takes most of the request-seconds that were counted, over all runs; it claims no more than that."""
-    shares = sorted((e for e in m.every(SHARE) if e.value is not None), key=lambda e: e.value or 0.0)
+    """Which phase takes most of the recorded request-seconds, over all runs; it claims no more than that."""
+    shares = [e for e in m.every(SHARE) if e.value is not None]
     if not shares:
         return ""
-    low, high = shares[0], shares[-1]
-    if len(shares) == 1:
-        most = "Decode" if (low.value or 0.0) < HALF else "Prefill"
-        return f"{most} takes most of the counted request time: prefill is {counted(low)}"
-    span = f"{counted(low)} to {counted(high)}"
-    if (high.value or 0.0) < HALF or (low.value or 0.0) > HALF:
-        most = "Decode" if (high.value or 0.0) < HALF else "Prefill"
-        return f"{most} takes most of the counted request time: prefill is {span} over {show_number(len(shares))} runs"
-    return f"Prefill or decode depends on the run: prefill is {span} of request time"
+    if all((e.value or 0.0) > HALF for e in shares):
+        return _span("Prefill", shares)
+    if all((e.value or 0.0) < HALF for e in shares):
+        return _span("Decode", [replace(e, value=1 - (e.value or 0.0)) for e in shares])
+    return "Prefill or decode: that depends on the run" if len(shares) > 1 else "Prefill and decode take about the same"
+
+
+def _span(phase: str, shares: list[Estimate]) -> str:
+    shares = sorted(shares, key=lambda e: e.value or 0.0)
+    low, high = counted(shares[0]), counted(shares[-1])
+    over = "" if len(shares) == 1 else f" to {high}"
+    runs = "" if len(shares) == 1 else f" in {show_number(len(shares))} runs"
+    return f"{phase} takes {low}{over} of the recorded request time{runs}"
 
 
 def card(of: Head, m: Material) -> bytes:

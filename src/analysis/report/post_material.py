@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -25,8 +26,13 @@ from analysis.study import Study
 QUESTION = "select value from study_facts where key = 'question' order by file limit 1"
 LAST = "select max(scraped_at_s) from pages where scraped_at_source <> 'mtime'"
 BOOTS = "select boot, max_model_len_tokens, max_num_batched_tokens from boots order by boot"
+SERVED = "select max_model_len_tokens, max_num_batched_tokens from boots where outcome = 'served' order by all"
 ENGINES = "select distinct engine from boots where engine is not null order by engine"
 Json = dict[str, Any]
+_SPEC = re.compile(r'<script type="application/json" class="spec">.*?</script>', re.S)
+"""What a script draws a figure from again; an article is read, and its pictures stand still."""
+ALT = 600
+"""Longest text alternative of a picture, in characters: all of the numbers are in its table."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,11 @@ class Material:
         """Maximum length and batch tokens of each boot, None where its log does not say."""
         return {redact(boot).text: (length, batch) for boot, length, batch in self.study.sql(BOOTS).iter_rows()}
 
+    def is_sweep(self) -> bool:
+        """Whether the boots that served differ in the length they allow, and in batch tokens they do not."""
+        lengths, batches = (set(column) for column in self.study.sql(SERVED).iter_columns())
+        return len(lengths - {None}) > 1 and len(batches) == 1
+
     @cached_property
     def engines(self) -> list[str]:
         """The engines whose boots were read."""
@@ -93,6 +104,11 @@ class Material:
         """The one such estimate, None where there are several or none."""
         found = self.every(id, **place)
         return found[0] if len(found) == 1 else None
+
+    def place(self, id: str) -> Mapping[str, str]:
+        """The qualifiers of the one estimate of an id; of none, and of several, nothing."""
+        found = self.one(id)
+        return found.qualifiers if found else {}
 
     def is_assumed(self, id: str, **place: str) -> bool:
         """Whether there is such a figure and its value rests on what was assumed."""
@@ -121,8 +137,9 @@ class Material:
             found = re.search(rf'<figure id="fig-{re.escape(name)}">.*?</figure>', html, re.S)
             if found and (self.report / "figures" / f"{name}.svg").is_file():
                 caption = _inner(r"<figcaption>(.*?)(?:<span|</figcaption>)", found[0])
-                alt = _inner(r'aria-label="([^"]*)"', found[0])
-                return Picture(name, _inner(r'<p class="title">(.*?)</p>', found[0]), alt, caption, Markup(found[0]))
+                alt = textwrap.shorten(_inner(r'aria-label="([^"]*)"', found[0]), ALT, placeholder=" …")
+                title = _inner(r'<p class="title">(.*?)</p>', found[0])
+                return Picture(name, title.rstrip("."), alt, caption.rstrip("."), Markup(_SPEC.sub("", found[0])))
         return None
 
 

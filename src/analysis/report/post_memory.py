@@ -8,6 +8,7 @@ from analysis.report.post_material import Material, counted
 from analysis.report.post_parts import Rows, Said, Section
 
 KV_PAGE, POOL_PAGE, ARMS_PAGE = "30-kv-budget", "40-token-pool", "50-arms"
+GIB = 2**30
 COST = "kv.cost_per_batch_token"
 
 
@@ -34,8 +35,8 @@ def _refusal(m: Material) -> list[Said]:
     at = f" at {show_number(batch)} batch tokens" if batch else ""
     one = f"one request of {show_number(length)} tokens" if length else "one longest request"
     said = [
-        Said(f"Boot {boot} refused to start{at}: {one} needs {show(needed)} of cache and {show(available)} were "
-             "available. That is a line in a log with both figures, and no process killed for lack of memory.",
+        Said(f"Boot {boot} refused to start{at}: {one} needs {_exact(needed)} of cache and {_exact(available)} "
+             "were available. That is an error with both figures in it, and no process killed for lack of memory.",
              (needed, available))
     ]  # fmt: skip
     return said + _line(m, needed, available, length)
@@ -72,19 +73,17 @@ def sweep(m: Material) -> Section | None:
     if not spans and verdicts is None:
         return None
     paragraphs = [[_span(e) for e in spans], _context(m), [verdicts] if verdicts else []]
-    title = "The context sweep" if _lengths(m) > 1 and spans else "The arms compared"
-    table = _boot_table(m) if spans else None
-    picture = None if spans else m.picture("ratios")
+    is_sweep = bool(spans) and m.is_sweep()
+    table, picture = (_boot_table(m), None) if is_sweep else (None, m.picture("ratios"))
+    title = "The context sweep" if is_sweep else "The arms compared"
     return Section(title, tuple(tuple(p) for p in paragraphs if p), table=table, picture=picture)
-
-
-def _lengths(m: Material) -> int:
-    return len({length for length, _ in m.settings.values() if length})
 
 
 def _span(e: Estimate) -> Said:
     arms = show_number(e.n) if e.n else "the"
-    text = f"Over {arms} arms under one load the {e.qualifiers['measure'].replace('_', ' ')} lies {show(e)} apart"
+    load = e.qualifiers.get("load", "")
+    what = e.qualifiers["measure"].replace("_", " ")
+    text = f"Over {arms} arms under one load{f' ({load})' if load else ''} the {what} lies {show(e)} apart"
     if e.verdict == "no_replicates":
         text += (
             ", from the slowest to the fastest. Each arm ran once, so nobody knows how far two runs of one arm lie "
@@ -105,10 +104,12 @@ def _context(m: Material) -> list[Said]:
                 continue
             low, high = (f(boots, key=lambda e: e.value or 0.0) for f in (min, max))
             inside = (low.value or 0.0) <= (short.value or 0.0) <= (high.value or 0.0)
-            end = "so the shorter context is not shown to free memory or to cost any" if inside else "outside that range"
+            end = (
+                "so the shorter context is not shown to free memory or to cost any" if inside else "outside that range"
+            )
             text = (
-                f"The boot of arm {short.qualifiers['arm']} has {show(short)} available to the cache; boots of the "
-                f"longer {low.qualifiers['arm']} have {show(low)} to {show(high)}, {end}. The pool in tokens is "
+                f"The boot of arm {short.qualifiers['arm']} has {_exact(short)} available to the cache; boots of arm "
+                f"{low.qualifiers['arm']}, with a longer context, have {_exact(low)} and {_exact(high)}, {end}. The pool in tokens is "
                 "the number of longest requests that fit times their length: between two lengths it does not compare."
             )
             said.append(Said(text, (short, low, high)))
@@ -128,7 +129,10 @@ def _boot_table(m: Material) -> Rows:
 
 
 def _exact(e: Estimate) -> str:
-    return show(e, digits=4) if e.unit == "bytes" else show(e)
+    """A census of bytes with the two decimals of GiB that logs print, anything else as it is shown."""
+    if e.unit != "bytes" or e.value is None:
+        return show(e)
+    return show(e, digits=len(str(int(e.value / GIB))) + 2)
 
 
 def boots(m: Material) -> Section | None:
@@ -136,11 +140,26 @@ def boots(m: Material) -> Section | None:
     pool = m.takeaway(POOL_PAGE)
     if pool is None:
         return None
-    pairs = [said for arm in sorted({e.qualifiers["arm"] for e in m.every("pool.range")}) for said in _pair(m, arm)]
+    arms = sorted({e.qualifiers["arm"] for e in m.every("pool.range")})
+    pair, table = (_pair(m, arms[0]), None) if len(arms) == 1 else ([], _arm_table(m, arms))
     identity = m.takeaway("90-takeaways", "pool.identity")
-    paragraphs = [pairs, [identity] if identity else [], [pool]]
+    paragraphs = [pair, [identity] if identity else [], [pool]]
     title = "Boots of one setting" if not identity else "Boots of one setting contradict each other"
-    return Section(title, tuple(tuple(p) for p in paragraphs if p), picture=m.picture("pool-by-arm"))
+    return Section(title, tuple(tuple(p) for p in paragraphs if p), table=table, picture=m.picture("pool-by-arm"))
+
+
+def _arm_table(m: Material, arms: list[str]) -> Rows | None:
+    """One row an arm of several boots; None where there is no such arm."""
+    rows = []
+    for arm in arms:
+        ranges = [m.one("pool.range", arm=arm, measure=what) for what in ("available", "tokens")]
+        spread = m.one("pool.spread", arm=arm, measure="available")
+        n = next((e.n for e in ranges if e), None)
+        known = [show(e) if e else "not known" for e in (*ranges, spread)]
+        rows.append((arm, "not known" if n is None else show_number(n), *known))
+    head = ("arm", "boots", "memory, largest less smallest", "pool, largest less smallest", "relative spread of memory")
+    caption = "One row an arm of several boots; a range is of these boots, a spread of boots in general"
+    return Rows(caption, head, tuple(rows)) if rows else None
 
 
 def _pair(m: Material, arm: str) -> list[Said]:

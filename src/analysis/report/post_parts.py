@@ -11,7 +11,7 @@ from analysis.report.labels import label
 from analysis.report.names import slug
 from analysis.report.results import key
 
-PLACES = 3
+PLACES = 2
 """Most places that a note names; results.json has them all."""
 
 
@@ -75,13 +75,14 @@ class Notes:
 
     def number(self, said: Said) -> int | None:
         """The number of the note under a sentence; None where it rests on no estimate."""
-        if not said.rests:
+        known = [e for e in said.rests if e.value is not None or e.low is not None]
+        if not known:
             return None
-        names = tuple(key(e.to_json()) for e in said.rests)
+        names = tuple(key(e.to_json()) for e in known)
         if names not in self._numbers:
             self._numbers[names] = len(self._numbers) + 1
-            self.texts.append("; ".join(_note(e) for e in said.rests) + ".")
-            self.estimates.update(zip(names, said.rests, strict=True))
+            self.texts.append("; ".join(map(_note, known)) + ".")
+            self.estimates.update(zip(names, known, strict=True))
         return self._numbers[names]
 
 

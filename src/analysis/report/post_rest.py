@@ -1,6 +1,7 @@
 """The other sections of a post: what else was found, the ledger, what to do, methods, limits, data, how to cite."""
 
 import re
+from collections.abc import Iterable
 
 from analysis.estimates.rounding import show_number
 from analysis.findings.claims import WORDS
@@ -37,20 +38,51 @@ def ledger(m: Material) -> Section | None:
     if not m.claims:
         return None
     by = {verdict: [c for c in m.claims if c["verdict"] == verdict] for verdict in WORDS}
-    counted = ", ".join(f"{show_number(len(found))} {WORDS[verdict]}" for verdict, found in by.items() if found)
     kept = by["reproduced"]
-    lead = [Said(f"Of {show_number(len(m.claims))} claims and checks: {counted}.", tuple(m.every("claims.verdict_count")))]
+    lead = [Said(tally(m.claims), tuple(m.every("claims.verdict_count")))]
     if kept:
-        served = [str(c["id"]) for c in kept if c["low"] is not None or c["high"] is not None]
-        lead.append(Said(f"What is reproduced is so to its own rounding: {', '.join(str(c['id']) for c in kept)}."))
+        served = _in_order(c for c in kept if c["low"] is not None or c["high"] is not None)
+        lead.append(Said(f"What is reproduced is so to its own rounding: {', '.join(_in_order(kept))}."))
         lead.append(Said(f"With an interval for the service behind them: {', '.join(served) or 'none'}. The others are "
                          "counts, readings of one log, or one request: true of what was recorded, and of no more."))  # fmt: skip
     if m.banner and kept:
         lead.append(Said("In a reconstruction that is no test of the figures themselves: the files were written from "
                          "them. It shows that they fit one another and the arithmetic."))  # fmt: skip
-    rows = tuple(_row(c) for verdict in ("differs", "not_supported", "not_computable") for c in by[verdict])
+    rows = tuple(
+        _row(c) for verdict in ("differs", "not_supported", "not_computable") for c in sorted(by[verdict], key=_natural)
+    )
     table = Rows("Claims that are not reproduced", ("claim", "what it says", "verdict", "why"), rows) if rows else None
     return Section("Which published claims stand", (tuple(lead),), table=table, picture=m.picture("verdicts"))
+
+
+def tally(claims: list[Json]) -> str:
+    """How many got which verdict, the published statements and the checks on them (C) apart."""
+    checks = [c for c in claims if str(c["id"]).startswith("C")]
+    stated = [c for c in claims if c not in checks]
+    parts = [(stated, "published statements"), (checks, "checks that the publication did not make")]
+    return " ".join(f"Of {show_number(len(of))} {name}, {_by_verdict(of)}." for of, name in parts if of)
+
+
+def _by_verdict(claims: list[Json]) -> str:
+    numbers = {verdict: sum(c["verdict"] == verdict for c in claims) for verdict in WORDS}
+    said = [f"{show_number(n) if n else 'none'} {_verb(verdict, n)}" for verdict, n in numbers.items()]
+    return ", ".join(said[:-1]) + " and " + said[-1]
+
+
+def _verb(verdict: str, n: int) -> str:
+    if verdict == "differs":
+        return "differ" if n > 1 else "differs"
+    return f"{'are' if n > 1 else 'is'} {WORDS[verdict]}"
+
+
+def _natural(c: Json) -> tuple[str, int, str]:
+    """P9 before P10; an id that is not a letter with a number sorts as text."""
+    found = re.fullmatch(r"([A-Za-z]+)(\d{1,9})(\w*)", str(c["id"]))
+    return (found[1], int(found[2]), found[3]) if found else (str(c["id"]), 0, "")
+
+
+def _in_order(claims: Iterable[Json]) -> list[str]:
+    return [str(c["id"]) for c in sorted(claims, key=_natural)]
 
 
 def _row(c: Json) -> tuple[str, ...]:
@@ -60,7 +92,9 @@ def _row(c: Json) -> tuple[str, ...]:
 
 def next_steps(m: Material) -> Section | None:
     """What the first takeaways ask for, and what would change them."""
-    rows = [row for row in m.results["takeaways"] if row["next_step"] and row["estimates"] and row["page"] != "90-takeaways"]
+    rows = [
+        row for row in m.results["takeaways"] if row["next_step"] and row["estimates"] and row["page"] != "90-takeaways"
+    ]
     points = tuple(Said(_sentence(row["next_step"]) + _unless(row)) for row in rows[:STEPS])
     return Section("What to do next", points=points) if points else None
 
@@ -96,7 +130,7 @@ def limits(m: Material, notes: Notes) -> Section | None:
         Said(_sentence(c.text) + (f" This is about {'; '.join(map(str, c.about))}." if c.about else ""))
         for c in cautions(list(notes.estimates.values()))[:LIMITS]
     ]
-    gaps = [gap for gap in missing(e for e in m.estimates.values() if not e.id.startswith(_OF_FLEET))]
+    gaps = missing(e for e in m.estimates.values() if not e.id.startswith(_OF_FLEET))
     points += [Said(f"Not computable: {gap.group}. What is missing: {gap.reason}.") for gap in gaps[:LIMITS]]
     if len(gaps) > LIMITS:
         points.append(Said(f"{show_number(len(gaps) - LIMITS)} more gaps are on the report's first page."))
@@ -107,9 +141,8 @@ def availability(m: Material) -> Section | None:
     """Where the data and the code are, and the digests of both."""
     made = m.results["generated_from"]
     name = str(m.results["study"])
-    kind = "a reconstruction of" if m.banner else "the raw files of"
     text = (
-        f"The folder {name} holds {kind} the study; nothing else was read. Digest of the data (SHA-256): "
+        f"Everything was read from the folder {name}, and from nothing else. Digest of the data (SHA-256): "
         f"{made['data_sha256'][:12]}; of the code that read them: {made['code_sha256'][:12]}. Versions: "
         + ", ".join(f"{what} {version}" for what, version in made["versions"].items())
         + ". All figures are in results.json, those of the pictures and tables in tables/."

@@ -20,7 +20,9 @@ def asked(m: Material) -> Section | None:
         checks = sum(str(c["id"]).startswith("C") for c in m.claims)
         rest = len(m.claims) - checks
         also = f", with {show_number(checks)} checks on them that the publication did not make" if checks else ""
-        said.append(Said(f"{show_number(rest)} statements were published about it; each is held below against the data{also}."))
+        said.append(
+            Said(f"{show_number(rest)} statements were published about it; each is held below against the data{also}.")
+        )
     read = m.takeaway("10-inventory")
     found = [Said("What there is to answer it with: " + read.text, read.rests)] if read else []
     return Section("What was asked", (tuple(said), tuple(found)) if found else (tuple(said),))
@@ -39,16 +41,15 @@ def accounting(m: Material) -> Section | None:
 
 def _seconds(m: Material) -> list[Said]:
     """The sums of the one run; of several runs the figure says it."""
-    share, requests = m.one(SHARE), m.one("time.requests")
-    prefill, decode = m.one("time.prefill_seconds"), m.one("time.decode_seconds")
-    if not (share and requests and prefill and decode):
+    share, requests = m.one(SHARE), m.one("time.requests", **m.place(SHARE))
+    if not (share and requests):
         return []
     text = (
-        f"Behind the share are {show(requests)} requests, with {show_number(prefill.value, 's')} of prefill and "
-        f"{show_number(decode.value, 's')} of decode: {counted(share)} prefill. Of these requests that is a count. "
-        "Each request's seconds are its own, and requests overlap, so the sum can be longer than the clock."
+        f"Behind the share are {show(requests)} requests; of their own seconds {counted(share)} are prefill, and that is "
+        "a count. They are request-seconds: each request's own, added up over requests that may overlap. A user waits "
+        "for them; how long the engine is busy with either phase they do not say."
     )
-    return [Said(text, (requests, prefill, decode))]
+    return [Said(text, (requests, share))]
 
 
 def _one_request(m: Material) -> list[Said]:
@@ -154,7 +155,7 @@ def levers(m: Material) -> Section | None:
     first = m.takeaway(LEVER_PAGE)
     if first is None:
         return None
-    lead = (first, Said(ASSUMED)) if interval_is_assumed(first.rests) else (first,)
+    lead = (first, Said(ASSUMED)) if interval_is_assumed([*first.rests, *m.every(SHARE)]) else (first,)
     more, share = [], m.one(SHARE)
     free = [e for e in m.every("time.lever_ceiling", lever="prefill") if e.kind != "bound"]
     if share and share.value and share.value < 1 and len(free) == 1:

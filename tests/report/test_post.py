@@ -1,0 +1,244 @@
+"""The post: sentences that change with the data, Markdown that other programs read, nothing hostile, nothing assumed."""
+
+import json
+import re
+import shutil
+import struct
+from pathlib import Path
+from typing import Any
+
+import mistune
+import polars as pl
+import pytest
+import yaml
+
+from analysis import charts, paths
+from analysis.findings import accountings, claims, step_time, time_split
+from analysis.findings import wall_states as walls
+from analysis.findings.registry import Registry
+from analysis.report.check import problems
+from analysis.report.pages import Page
+from analysis.report.post import compose, escaped, write
+from analysis.report.post_material import Material
+from analysis.report.post_parts import Notes, Said
+from analysis.report.run import write_pages
+from analysis.report.study_report import banner_of, generated_from
+from analysis.study import Study
+from tests.conftest import run_analysis
+from tests.simulate import Truth
+
+PAGE = "20-where-time-goes"
+HOSTILE = (
+    "<script>alert(1)</script> [x](javascript:alert(2)) `a` *b* _c_ {{< d >}} | ![e](http://f.example/g) & <b> $h$"
+)
+
+
+@pytest.fixture(autouse=True)
+def stores_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "STORES", tmp_path / "stores")
+
+
+def reported(data: Path, out: Path) -> Material:
+    """A report of one page without notebooks: the answer on time, its figure, every registered figure, the ledger."""
+    study = Study(data, out)
+    runs = time_split.runs(study.connection)
+    known = accountings.Accountings(
+        time_split.prefill_shares(study.connection, runs), step_time.prefill_shares(study.connection, runs),
+        walls.shares(study.connection, runs), [time_split.mean_concurrency(study.connection, run) for run in runs],
+    )  # fmt: skip
+    study.answer(PAGE, known.sentence(), *known.headline(), next_step=known.next_step(), unless=known.unless())
+    study.record(*Registry(study.connection).everything())
+    study.claim(*[j.to_json() for j in claims.ledger(study.connection)])
+    rows = pl.DataFrame({"label": ["b1"], "group": ["prefill"], "value": [10.0], "low": [9.0], "high": [11.0]})
+    texts = {"title": "One share.", "subtitle": "%", "description": "b1 at 10 per cent."}
+    figure = study.figure(charts.share_by_boot(rows, **texts), "prefill-share", rows, "Counted.")
+    pages = [Page(PAGE, "Where the time goes", "s", figure.html, ())]
+    write_pages(study.name, out, pages, generated_from(study), banner_of(study))
+    shutil.rmtree(out / "results")
+    return Material(study, out)
+
+
+def written(data: Path, out: Path) -> str:
+    write(reported(data, out))
+    return (out / "post.md").read_text(encoding="utf-8")
+
+
+def parsed(text: str) -> tuple[dict[str, Any], list[dict[str, Any]], str]:
+    """Front matter, tokens and HTML of a post, as a Markdown library other than ours sees them."""
+    _, front, body = text.split("---\n", 2)
+    plugins = ["footnotes", "table"]
+    tokens = mistune.create_markdown(renderer="ast", plugins=plugins)(body)
+    html = mistune.create_markdown(plugins=plugins, escape=False)(body)
+    assert isinstance(tokens, list) and isinstance(html, str)
+    return yaml.safe_load(front), tokens, html
+
+
+def kinds(tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [t for token in tokens for t in (token, *kinds(token.get("children", [])))]
+
+
+def assert_exports(folder: Path, text: str) -> None:
+    """What a static-site generator and a plain viewer need of a post."""
+    front, tokens, html = parsed(text)
+    assert set(front) == {"title", "date", "description", "tags", "image"}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", str(front["date"]))
+    assert (folder / front["image"]).is_file()
+    every = kinds(tokens)
+    assert not [t for t in every if t["type"] in ("block_html", "inline_html")]
+    pictures = [t for t in every if t["type"] == "image"]
+    assert all((folder / t["attrs"]["url"]).is_file() and t["children"] for t in pictures)
+    links = [t["attrs"]["url"] for t in every if t["type"] == "link"]
+    assert all((folder / link).is_file() for link in links)
+    assert not [t for t in every if t["type"] == "heading" and t["attrs"]["level"] == 1], "the title is front matter's"
+    defined, used = set(re.findall(r"^\[\^(\d+)\]: ", text, re.M)), set(re.findall(r"(?<!^)\[\^(\d+)\]", text, re.M))
+    assert defined == used
+    assert html.count('class="footnotes"') == bool(defined)
+    assert html.count('id="fn-') == len(defined)
+
+
+@pytest.mark.parametrize(
+    ("prefill_s", "decode_s", "title", "says", "never"),
+    [
+        (1, 9, "Decode takes 90.0 % of the recorded request time", "Decode takes most", "Prefill takes"),
+        (9, 1, "Prefill takes 90.0 % of the recorded request time", "Prefill takes most", "Decode takes"),
+    ],
+)
+def test_the_post_flips_with_the_data(
+    prefill_s: float, decode_s: float, title: str, says: str, never: str, tmp_path: Path
+) -> None:
+    data = Truth(prefill_s=prefill_s, decode_s=decode_s).write(tmp_path / "s")
+    text = written(data, tmp_path / "report")
+    assert parsed(text)[0]["title"] == title
+    assert says in text and never not in text
+    prefill = "10.0" if prefill_s < decode_s else "90.0"
+    assert f"Behind the share are 200 requests; of their own seconds {prefill} % are prefill" in text
+    assert_exports(tmp_path / "report", text)
+
+
+def test_sections_appear_only_where_there_is_something_to_say(tmp_path: Path) -> None:
+    full = compose(reported(Truth(refused=1, unmatched=2).write(tmp_path / "a"), tmp_path / "ra"))[0]
+    titles = [section.title for section in full]
+    assert "The KV arithmetic of a refusal" in titles
+    assert "Which published claims stand" not in titles
+    for file in (bare := Truth(boots=1).write(tmp_path / "b")).glob("metrics/*/*"):
+        file.unlink()
+    m = reported(bare, tmp_path / "rb")
+    titles = [section.title for section in compose(m)[0]]
+    assert titles == ["What was asked", "How the numbers were made", "Limitations", "Data and code", "How to cite"]
+    write(m)
+    text = (tmp_path / "rb" / "post.md").read_text()
+    assert parsed(text)[0]["title"] == "What the files of b can say"
+    assert_exports(tmp_path / "rb", text)
+
+
+def test_the_refusal_is_told_with_its_own_figures(tmp_path: Path) -> None:
+    """0.5 GiB and 1.3 GiB at 32,768 tokens, 10,922 would fit: in proportion 0.5 / 1.3 x 32,768 = 12,603."""
+    m = reported(Truth(refused=1).write(tmp_path / "s"), tmp_path / "r")
+    [section] = [s for s in compose(m)[0] if s.title.startswith("The KV")]
+    said = " ".join(s.text for s in section.sentences())
+    assert "one request of 32,768 tokens needs 1.30 GiB of cache and 0.50 GiB were available" in said.replace(
+        "512 MiB", "0.50 GiB"
+    )
+    assert "10,922 tokens would have fitted. In proportion to the length it would have been 13,000 tokens" in said
+    assert "a proportion is the wrong model" in said
+
+
+def test_claims_are_told_with_their_verdicts(tmp_path: Path) -> None:
+    data = Truth().write(tmp_path / "s")
+    claim = """[[claim]]
+id = "{}"
+text = "Prefill is {} of it."
+published = {}
+rounding = 0.005
+unit = "1"
+estimate = "time.prefill_share.request_seconds"
+where = {{ boot = "b1" }}
+relation = "equals"
+stands = "{}"
+"""
+    (data / "published.toml").write_text(
+        claim.format("P10", "a tenth", 0.1, "reproduced") + claim.format("P9", "half", 0.5, "differs")
+        + claim.format("C1", "a tenth", 0.1, "reproduced")
+    )  # fmt: skip
+    text = written(data, tmp_path / "r")
+    tally = "Of 2 published statements, 1 is reproduced, 1 differs, none is not computable and none is not supported. "
+    assert tally + "Of 1 checks that the publication did not make, 1 is reproduced" in text
+    assert "rounding: C1, P10." in text
+    assert re.search(r"^\| P9 \| Prefill is half of it\. \| differs \|", text, re.M)
+    assert "In a reconstruction" not in text
+
+
+def test_no_assumed_number_carries_a_sentence(tmp_path: Path) -> None:
+    m = reported(paths.DATA / "cluster-a", tmp_path / "r")
+    assert m.one("rate.prefill.mean") is None and m.is_assumed("rate.prefill.mean")
+    assert m.one("pool.tokens", boot="256k") is None and m.one("pool.tokens", boot="768k-a") is not None
+    sections, notes = compose(m)
+    assert not [e.id for e in notes.estimates.values() for w in e.warnings if w.startswith("rests on assumed")]
+    text = written(paths.DATA / "cluster-a", tmp_path / "again")
+    assert text.index("A reconstruction: the raw files") < text.index("## ")
+    assert "an assumed one carries no sentence here" in text
+    assert "555,000" not in text and "4,000 tokens/s" not in text
+    assert parsed(text)[0]["date"].isoformat() == "2026-11-29"
+    assert {"Which published claims stand", "The KV arithmetic of a refusal"} <= {s.title for s in sections}
+
+
+@pytest.mark.parametrize(
+    "text", [HOSTILE, "1. one", "- two", "# three", "~~x~~ ^a^ ==b==", "www.evil.example", "=\n---\nx"]
+)
+def test_what_is_escaped_is_read_literally(text: str) -> None:
+    html = mistune.create_markdown(plugins=["url", "table", "strikethrough", "footnotes", "math"])(escaped(text))
+    assert isinstance(html, str)
+    assert re.fullmatch(r"<p>[^<>]*</p>\n", html)
+
+
+def test_hostile_texts_stay_texts_and_secrets_stay_out(tmp_path: Path) -> None:
+    m = reported(Truth().write(tmp_path / "s"), tmp_path / "r")
+    file = tmp_path / "r" / "results.json"
+    results = json.loads(file.read_text())
+    results["study"] = f'{HOSTILE} "x"\''
+    results["takeaways"][0]["sentence"] = f"{HOSTILE} api_key=verysecretvalue123"
+    results["takeaways"][0]["next_step"] = HOSTILE
+    for e in results["estimates"]:
+        e["warnings"] = [HOSTILE]
+        e["evidence"] = [{"file": f"{HOSTILE}.log", "line": 1}]
+    file.write_text(json.dumps(results))
+    write(Material(m.study, m.report))
+    text, html = ((tmp_path / "r" / name).read_text() for name in ("post.md", "post.html"))
+    assert_exports(tmp_path / "r", text)
+    assert "verysecretvalue123" not in text + html
+    assert "<script>alert" not in html and "<b>" not in html
+    assert [str(p) for p in problems(tmp_path / "r") if p.file.startswith("post")] == []
+
+
+def test_the_card_has_the_size_that_links_show(tmp_path: Path) -> None:
+    written(Truth().write(tmp_path / "s"), tmp_path / "r")
+    head = (tmp_path / "r" / "post-card.png").read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", head[16:24]) == (1200, 630)
+
+
+def test_a_sentence_has_one_note_and_what_is_missing_has_none(tmp_path: Path) -> None:
+    m = reported(Truth().write(tmp_path / "s"), tmp_path / "r")
+    share = m.one("time.prefill_share.request_seconds")
+    assert share is not None
+    [missing, *_] = [e for e in m.estimates.values() if e.value is None and e.low is None]
+    notes = Notes()
+    assert [notes.number(Said("a", rests)) for rests in ((share,), (), (missing,), (share, missing))] == [
+        1,
+        None,
+        None,
+        1,
+    ]
+    assert "metrics/b1/" in notes.texts[0] and " line " in notes.texts[0]
+
+
+def test_the_command_takes_the_report_there_is(small_study: Path, small_report: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    shutil.copytree(small_report, out)
+    before = (out / "index.html").stat().st_mtime_ns
+    run = run_analysis("post", str(small_study), "--out", str(out))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.splitlines() == [str(out / "post.html"), str(out / "post.md")]
+    assert (out / "index.html").stat().st_mtime_ns == before
+    assert problems(out) == []
+    assert_exports(out, (out / "post.md").read_text())
