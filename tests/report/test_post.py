@@ -1,4 +1,4 @@
-"""The post: sentences that change with the data, Markdown that other programs read, nothing hostile, nothing assumed."""
+"""The post: sentences change with the data, other programs read it, and nothing hostile or assumed gets through."""
 
 import json
 import re
@@ -242,3 +242,23 @@ def test_the_command_takes_the_report_there_is(small_study: Path, small_report: 
     assert (out / "index.html").stat().st_mtime_ns == before
     assert problems(out) == []
     assert_exports(out, (out / "post.md").read_text())
+
+
+def test_the_post_of_the_published_investigation(tmp_path: Path) -> None:
+    """The whole of it from the files: what it tells, in which order, and at the length of an article."""
+    out = tmp_path / "report"
+    run = run_analysis("post", "cluster-a", "--out", str(out), timeout=900)
+    assert run.returncode == 0, run.stderr
+    text = (out / "post.md").read_text()
+    assert_exports(out, text)
+    assert problems(out) == []
+    titles = re.findall(r"^## (.*)$", text, re.M)
+    assert titles == [
+        "What was asked", "What the engine's own accounting says", "A rate over the whole time is no rate of prefill",
+        "What that says about levers", "The KV arithmetic of a refusal", "The context sweep",
+        "Boots of one setting contradict each other", "Which published claims stand", "What to do next",
+        "How the numbers were made", "Limitations", "Data and code", "How to cite",
+    ]  # fmt: skip
+    article = text[text.index("## What was asked") : text.index("## How the numbers were made")]
+    prose = [line for line in article.splitlines() if not line.startswith(("|", "!", "*"))]
+    assert 900 <= len(" ".join(prose).split()) <= 1600

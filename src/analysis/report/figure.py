@@ -24,7 +24,7 @@ ONE_WIDTH = (
 )
 """Goes with each figure: in JupyterLab, without the report's style sheet, both drawings would show."""
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
-_EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*></g>')
+_EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
 """A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
 _BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]

@@ -56,15 +56,14 @@ def current_report(data: str, out: Path | None) -> Path:
         banner = 'class="banner">Not redacted' in (place / "index.html").read_text(encoding="utf-8")
     except (OSError, ValueError, KeyError, TypeError):
         held, banner = None, False
-    if held is not None and not banner:
-        if held == study_report.generated_from(study_report.read_in(folder, TerminalProgress())):
-            return place
-    return study_report.make(data, out).parent
+    if banner or held != study_report.generated_from(study_report.read_in(folder, TerminalProgress())):
+        return study_report.make(data, out).parent
+    return place
 
 
 def write(m: Material) -> None:
     """Write the three files beside the report's pages, each whole or not at all."""
-    sections, notes = compose(m)
+    sections, _ = compose(m)
     top = head(m, sections)
     files = {
         "post.md": markdown(m, top, sections).encode(),

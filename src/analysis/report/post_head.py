@@ -18,8 +18,11 @@ CARD = "post-card.png"
 WIDTH, HEIGHT = 1200, 630
 HALF = 0.5
 ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp", "tgi": "TGI"}
-_TAGS = (("refus", "capacity planning"), ("Boots", "reproducibility"), ("published", "replication"), ("arms", "benchmarking"),
-         ("sweep", "benchmarking"), ("traffic", "mixed traffic"), ("turn", "scheduling"))  # fmt: skip
+_TAGS = (
+    ("refus", "capacity planning"), ("Boots", "reproducibility"), ("published", "replication"),
+    ("arms", "benchmarking"), ("sweep", "benchmarking"), ("traffic", "mixed traffic"), ("turn", "scheduling"),
+)  # fmt: skip
+"""What a heading of the post says of its topic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +85,10 @@ def _span(phase: str, shares: list[Estimate]) -> str:
 
 def card(of: Head, m: Material) -> bytes:
     """The picture that a link to the post shows: a PNG of 1200 x 630 pixels with the title and what it is made from."""
+    below = "Reconstructed from published figures" if m.banner else "Every number with its interval"
     svg = fill(
         "post/card.svg.j2", CARD, width=WIDTH, height=HEIGHT, title=textwrap.wrap(redact(of.title).text, 40)[:5],
-        below=textwrap.wrap("Reconstructed from published figures" if m.banner else "Every number with its interval", 60),
+        below=textwrap.wrap(below, 60),
         study=textwrap.shorten(redact(str(m.results["study"])).text, 60, placeholder=" …"),
     )  # fmt: skip
     return vl_convert.svg_to_png(svg, ppi=72)

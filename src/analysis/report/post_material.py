@@ -160,6 +160,12 @@ def interval_is_assumed(estimates: Iterable[Estimate]) -> bool:
     return any(_warns(e, SAID["intervals"]) for e in estimates)
 
 
+def without_assumed(estimate: Estimate) -> Estimate:
+    """An estimate without the warnings that were computed on what was assumed; that it was assumed stays said."""
+    marks = tuple(w for w in estimate.warnings if w.startswith(tuple(SAID.values())))
+    return replace(estimate, warnings=marks) if marks else estimate
+
+
 def counted(estimate: Estimate) -> str:
     """A figure as it was counted for what was recorded, without the interval for the service behind it."""
     return show(replace(estimate, kind="census", low=None, high=None))

@@ -72,8 +72,8 @@ def sweep(m: Material) -> Section | None:
     verdicts = m.takeaway(ARMS_PAGE, "arms.ratio")
     if not spans and verdicts is None:
         return None
-    paragraphs = [[_span(e) for e in spans], _context(m), [verdicts] if verdicts else []]
     is_sweep = bool(spans) and m.is_sweep()
+    paragraphs = [[_span(e) for e in spans], _context(m), [verdicts] if verdicts and not is_sweep else []]
     table, picture = (_boot_table(m), None) if is_sweep else (None, m.picture("ratios"))
     title = "The context sweep" if is_sweep else "The arms compared"
     return Section(title, tuple(tuple(p) for p in paragraphs if p), table=table, picture=picture)
@@ -86,8 +86,8 @@ def _span(e: Estimate) -> Said:
     text = f"Over {arms} arms under one load{f' ({load})' if load else ''} the {what} lies {show(e)} apart"
     if e.verdict == "no_replicates":
         text += (
-            ", from the slowest to the fastest. Each arm ran once, so nobody knows how far two runs of one arm lie "
-            "apart. No difference is shown, and neither is equality: to call it noise takes replicates and a margin"
+            ". Each arm ran once, so nobody knows how far two runs of one arm lie apart: neither a difference is shown "
+            "nor equality. To call it noise takes replicates and a margin"
         )
     return Said(text + ".", (e,))
 
@@ -104,13 +104,12 @@ def _context(m: Material) -> list[Said]:
                 continue
             low, high = (f(boots, key=lambda e: e.value or 0.0) for f in (min, max))
             inside = (low.value or 0.0) <= (short.value or 0.0) <= (high.value or 0.0)
-            end = (
-                "so the shorter context is not shown to free memory or to cost any" if inside else "outside that range"
-            )
+            end = "so the shorter context is not shown to move memory" if inside else "and it lies outside them"
             text = (
-                f"The boot of arm {short.qualifiers['arm']} has {_exact(short)} available to the cache; boots of arm "
-                f"{low.qualifiers['arm']}, with a longer context, have {_exact(low)} and {_exact(high)}, {end}. The pool in tokens is "
-                "the number of longest requests that fit times their length: between two lengths it does not compare."
+                f"The boot of arm {short.qualifiers['arm']} has {_exact(short)} available to the cache. Boots of arm "
+                f"{low.qualifiers['arm']}, with a longer context, have {_exact(low)} and {_exact(high)}, {end}. The "
+                "pool in tokens is the number of longest requests that fit times their length: between two lengths it "
+                "does not compare."
             )
             said.append(Said(text, (short, low, high)))
     return said
@@ -168,17 +167,18 @@ def _pair(m: Material, arm: str) -> list[Said]:
     if not memory or not tokens:
         return []
     said = [
-        Said(f"The {show_number(memory.n)} boots of arm {arm} lie {counted(memory)} apart in the memory available to the "
-             f"cache, and {counted(tokens)} in their token pools. That is true of these boots. It is no spread of "
-             "boots in general.", (memory, tokens))
+        Said(f"The {show_number(memory.n)} boots of arm {arm} lie {counted(memory)} apart in the memory available to "
+             f"the cache, and {counted(tokens)} in their token pools: a range of these boots, no spread of boots.",
+             (memory, tokens))
     ]  # fmt: skip
     spreads = [m.one("pool.spread", arm=arm, measure=what) for what in ("available", "tokens")]
     if all(spreads):
         a, b = (replace(e, warnings=()) for e in spreads if e is not None)
-        said.append(Said(f"So few boots allow a relative spread of {show(a)} for the memory and of {show(b)} for the "
-                         "pool.", (a, b)))  # fmt: skip
+        text = f"As a relative spread, so few boots allow {show(a)} for the memory and {show(b)} for the pool."
+        said.append(Said(text, (a, b)))
     over = m.one("pool.spread_ratio", arm=arm)
     if over is not None and over.low is None:
-        said.append(Said(f"That memory scatters more than the pool is not shown by them: the ratio of the spreads is "
-                         f"{show(over)}" + "".join(f", and {w}" for w in over.warnings[:1]) + ".", (over,)))  # fmt: skip
+        chance = "".join(f", and {warning}" for warning in over.warnings[:1])
+        text = f"They do not show that memory scatters more than the pool: the spreads' ratio is {show(over)}{chance}."
+        said.append(Said(text, (over,)))
     return said

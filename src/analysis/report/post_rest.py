@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from analysis.estimates.rounding import show_number
 from analysis.findings.claims import WORDS
 from analysis.report.grouping import cautions
-from analysis.report.overview import missing
-from analysis.report.post_material import Json, Material, cited
+from analysis.report.overview import Gap, missing
+from analysis.report.post_material import Json, Material, cited, without_assumed
 from analysis.report.post_parts import Notes, Rows, Said, Section
 
 OTHER = (
@@ -18,7 +18,7 @@ OTHER = (
     ("65-degradation", "Did anything degrade silently?", None),
 )
 """Pages that have no section of their own above: page, heading, figure."""
-STEPS, LIMITS, METHODS = 5, 6, 12
+STEPS, LIMITS, METHODS = 5, 4, 5
 """Most points listed."""
 _OF_FLEET = ("fleet.", "decision.")
 
@@ -43,8 +43,11 @@ def ledger(m: Material) -> Section | None:
     if kept:
         served = _in_order(c for c in kept if c["low"] is not None or c["high"] is not None)
         lead.append(Said(f"What is reproduced is so to its own rounding: {', '.join(_in_order(kept))}."))
-        lead.append(Said(f"With an interval for the service behind them: {', '.join(served) or 'none'}. The others are "
-                         "counts, readings of one log, or one request: true of what was recorded, and of no more."))  # fmt: skip
+        text = (
+            f"An interval for the service behind them have: {', '.join(served) or 'none'}. The others are counts, "
+            "readings of one log, or one request: true of what was recorded, and of no more."
+        )
+        lead.append(Said(text))
     if m.banner and kept:
         lead.append(Said("In a reconstruction that is no test of the figures themselves: the files were written from "
                          "them. It shows that they fit one another and the arithmetic."))  # fmt: skip
@@ -91,16 +94,12 @@ def _row(c: Json) -> tuple[str, ...]:
 
 
 def next_steps(m: Material) -> Section | None:
-    """What the first takeaways ask for, and what would change them."""
+    """What the first takeaways ask for."""
     rows = [
         row for row in m.results["takeaways"] if row["next_step"] and row["estimates"] and row["page"] != "90-takeaways"
     ]
-    points = tuple(Said(_sentence(row["next_step"]) + _unless(row)) for row in rows[:STEPS])
+    points = tuple(Said(_sentence(row["next_step"])) for row in rows[:STEPS])
     return Section("What to do next", points=points) if points else None
-
-
-def _unless(row: Json) -> str:
-    return f" What would change this: {row['unless'].rstrip('.')}." if row["unless"] else ""
 
 
 def _sentence(text: str) -> str:
@@ -113,9 +112,11 @@ def methods(m: Material, notes: Notes) -> Section | None:
     for e in notes.estimates.values():
         if e.value is not None and e.kind != "census" and e.method not in ("none", ""):
             used.setdefault(e.method, e.assumption)
-    said = Said("A figure that was counted has no interval. Any other has one in brackets, at 95 % where nothing else is "
-                "said, or the reason that there is none. Each note names the method and the lines or series that its "
-                "figure came from; what a note does not name is in results.json.")  # fmt: skip
+    said = Said(
+        "A figure that was counted has no interval. Any other has one in brackets, at 95 % where nothing else is said, "
+        "or the reason that there is none. Each note names the method and the lines or series that its figure came "
+        "from; what a note does not name is in results.json."
+    )
     points = tuple(
         Said(f"{method[:1].upper()}{method[1:]}" + (f", assuming that {a}" if a else "") + ".")
         for method, a in list(used.items())[:METHODS]
@@ -125,16 +126,23 @@ def methods(m: Material, notes: Notes) -> Section | None:
 
 def limits(m: Material, notes: Notes) -> Section | None:
     """What the study is not, what must be known with the figures used, and what could not be computed."""
-    points = [Said(m.banner)] if m.banner else []
+    points = [Said("This is a reconstruction, as the top says.")] if m.banner else []
     points += [
         Said(_sentence(c.text) + (f" This is about {'; '.join(map(str, c.about))}." if c.about else ""))
-        for c in cautions(list(notes.estimates.values()))[:LIMITS]
+        for c in cautions([without_assumed(e) for e in notes.estimates.values()])[:LIMITS]
     ]
     gaps = missing(e for e in m.estimates.values() if not e.id.startswith(_OF_FLEET))
-    points += [Said(f"Not computable: {gap.group}. What is missing: {gap.reason}.") for gap in gaps[:LIMITS]]
+    points += [Said(_gap(gap)) for gap in gaps[:LIMITS]]
     if len(gaps) > LIMITS:
         points.append(Said(f"{show_number(len(gaps) - LIMITS)} more gaps are on the report's first page."))
     return Section("Limitations", points=tuple(points)) if points else None
+
+
+def _gap(gap: Gap) -> str:
+    why = gap.reason.removeprefix("withheld: ")
+    return (
+        f"Not computable: {gap.group}. " + ("What is missing" if why == gap.reason else "Withheld, since") + f": {why}."
+    )
 
 
 def availability(m: Material) -> Section | None:

@@ -45,9 +45,8 @@ def _seconds(m: Material) -> list[Said]:
     if not (share and requests):
         return []
     text = (
-        f"Behind the share are {show(requests)} requests; of their own seconds {counted(share)} are prefill, and that is "
-        "a count. They are request-seconds: each request's own, added up over requests that may overlap. A user waits "
-        "for them; how long the engine is busy with either phase they do not say."
+        f"Behind the share are {show(requests)} requests; of their own seconds {counted(share)} are prefill, and that "
+        "is a count."
     )
     return [Said(text, (requests, share))]
 
@@ -94,8 +93,8 @@ def _cache(m: Material) -> list[Said]:
     if not hits or not computed or not hits.value or computed.value != 1:
         return []
     text = (
-        f"Its histograms say that {counted(computed)} of the prompt tokens were computed, its cache counters that "
-        f"{counted(hits)} of the lookups hit: the two do not count the same thing, or one of them is wrong."
+        f"The engine's histograms say that {counted(computed)} of the prompt tokens were computed, its cache counters "
+        f"that {counted(hits)} of the lookups hit: the two do not count the same thing, or one of them is wrong."
     )
     return [Said(text, (computed, hits))]
 
@@ -161,10 +160,10 @@ def levers(m: Material) -> Section | None:
     if share and share.value and share.value < 1 and len(free) == 1:
         whole = Estimate(1.0, "1", "census", "", reason="census")
         rest = Estimate(1 - share.value, "1", "census", "", reason="census")
-        more.append(
-            Said(f"Alone in the engine, a request of that share would be {ratio(whole, rest)} as fast with a prefill "
-                 "that costs nothing. That is arithmetic, and not a ceiling for the service: while one request's prompt "
-                 "is read, the others' decode waits, and the engine books their waiting as decode. A faster prefill "
-                 "would shorten that too. How much, request-seconds cannot say.", (share,))
-        )  # fmt: skip
+        text = (
+            f"Alone in the engine, a request of that share would be {ratio(whole, rest)} as fast with a prefill that "
+            "costs nothing. For the service that is no ceiling: while one prompt is read, other requests' decode "
+            "waits, and the engine books the waiting as decode. A faster prefill would shorten it too."
+        )
+        more.append(Said(text, (share,)))
     return Section("What that says about levers", (lead, tuple(more)) if more else (lead,), picture=m.picture("levers"))
