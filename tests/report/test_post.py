@@ -8,26 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import mistune
-import polars as pl
 import pytest
 import yaml
 
-from analysis import charts, paths
-from analysis.findings import accountings, claims, step_time, time_split
-from analysis.findings import wall_states as walls
-from analysis.findings.registry import Registry
+from analysis import paths
 from analysis.report.check import problems
-from analysis.report.pages import Page
 from analysis.report.post import compose, escaped, write
 from analysis.report.post_material import Material
 from analysis.report.post_parts import Notes, Said
-from analysis.report.run import write_pages
-from analysis.report.study_report import banner_of, generated_from
-from analysis.study import Study
 from tests.conftest import run_analysis
+from tests.posts import reported
 from tests.simulate import Truth
 
-PAGE = "20-where-time-goes"
 HOSTILE = (
     "<script>alert(1)</script> [x](javascript:alert(2)) `a` *b* _c_ {{< d >}} | ![e](http://f.example/g) & <b> $h$"
 )
@@ -36,26 +28,6 @@ HOSTILE = (
 @pytest.fixture(autouse=True)
 def stores_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "STORES", tmp_path / "stores")
-
-
-def reported(data: Path, out: Path) -> Material:
-    """A report of one page without notebooks: the answer on time, its figure, every registered figure, the ledger."""
-    study = Study(data, out)
-    runs = time_split.runs(study.connection)
-    known = accountings.Accountings(
-        time_split.prefill_shares(study.connection, runs), step_time.prefill_shares(study.connection, runs),
-        walls.shares(study.connection, runs), [time_split.mean_concurrency(study.connection, run) for run in runs],
-    )  # fmt: skip
-    study.answer(PAGE, known.sentence(), *known.headline(), next_step=known.next_step(), unless=known.unless())
-    study.record(*Registry(study.connection).everything())
-    study.claim(*[j.to_json() for j in claims.ledger(study.connection)])
-    rows = pl.DataFrame({"label": ["b1"], "group": ["prefill"], "value": [10.0], "low": [9.0], "high": [11.0]})
-    texts = {"title": "One share.", "subtitle": "%", "description": "b1 at 10 per cent."}
-    figure = study.figure(charts.share_by_boot(rows, **texts), "prefill-share", rows, "Counted.")
-    pages = [Page(PAGE, "Where the time goes", "s", figure.html, ())]
-    write_pages(study.name, out, pages, generated_from(study), banner_of(study))
-    shutil.rmtree(out / "results")
-    return Material(study, out)
 
 
 def written(data: Path, out: Path) -> str:
@@ -136,9 +108,7 @@ def test_the_refusal_is_told_with_its_own_figures(tmp_path: Path) -> None:
     m = reported(Truth(refused=1).write(tmp_path / "s"), tmp_path / "r")
     [section] = [s for s in compose(m)[0] if s.title.startswith("The KV")]
     said = " ".join(s.text for s in section.sentences())
-    assert "one request of 32,768 tokens needs 1.30 GiB of cache and 0.50 GiB were available" in said.replace(
-        "512 MiB", "0.50 GiB"
-    )
+    assert "one request of 32,768 tokens needs 1.30 GiB of cache and 512 MiB were available" in said
     assert "10,922 tokens would have fitted. In proportion to the length it would have been 13,000 tokens" in said
     assert "a proportion is the wrong model" in said
 
@@ -163,7 +133,7 @@ stands = "{}"
     text = written(data, tmp_path / "r")
     tally = "Of 2 published statements, 1 is reproduced, 1 differs, none is not computable and none is not supported. "
     assert tally + "Of 1 checks that the publication did not make, 1 is reproduced" in text
-    assert "rounding: C1, P10." in text
+    assert "rounding: C1, P10. Those with an interval for the service behind them: C1, P10." in text
     assert re.search(r"^\| P9 \| Prefill is half of it\. \| differs \|", text, re.M)
     assert "In a reconstruction" not in text
 
@@ -255,10 +225,12 @@ def test_the_post_of_the_published_investigation(tmp_path: Path) -> None:
     titles = re.findall(r"^## (.*)$", text, re.M)
     assert titles == [
         "What was asked", "What the engine's own accounting says", "A rate over the whole time is no rate of prefill",
-        "What that says about levers", "The KV arithmetic of a refusal", "The context sweep",
+        "What to change first", "The KV arithmetic of a refusal", "The context sweep",
         "Boots of one setting contradict each other", "Which published claims stand", "What to do next",
         "How the numbers were made", "Limitations", "Data and code", "How to cite",
     ]  # fmt: skip
     article = text[text.index("## What was asked") : text.index("## How the numbers were made")]
     prose = [line for line in article.splitlines() if not line.startswith(("|", "!", "*"))]
     assert 900 <= len(" ".join(prose).split()) <= 1600
+    assert "555,000" not in text, "an assumed pool is in no sentence, table or picture"
+    assert "service behind them: P16. The others" in text

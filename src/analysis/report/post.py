@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis import paths
 from analysis.redact import redact
 from analysis.report import post_memory, post_rest, post_time, study_report
 from analysis.report.pages import TEMPLATES, fill
@@ -30,6 +31,7 @@ AFTER: tuple[Callable[[Material], Section | None], ...] = (post_rest.ledger, pos
 ABOUT: tuple[Callable[[Material, Notes], Section | None], ...] = (post_rest.methods, post_rest.limits)
 """What is said of the figures that the sections above used."""
 CLOSE: tuple[Callable[[Material], Section | None], ...] = (post_rest.availability, post_rest.how_to_cite)
+_SOURCES = {".py", ".sql", ".toml", ".ipynb"}
 _MARKS = re.compile(r"([\\`*_\[\]{}<>|~$&#])")
 _LINKS = re.compile(r"(?<=\w)://|\bwww\.", re.I)
 _STARTS = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=:])")
@@ -48,17 +50,23 @@ def make(data: str, out: Path | None = None) -> Path:
 
 
 def current_report(data: str, out: Path | None) -> Path:
-    """The folder of the study's report, made anew unless it is of these data, this code and these versions."""
+    """The folder of the study's report, made anew unless it is of these data and versions, and no code is newer."""
     folder = study_of(data, lambda _: None)
     place = out or study_report.place_of(folder)
     try:
         held = json.loads((place / "results.json").read_text(encoding="utf-8"))["generated_from"]
-        banner = 'class="banner">Not redacted' in (place / "index.html").read_text(encoding="utf-8")
+        old = 'class="banner">Not redacted' in (place / "index.html").read_text(encoding="utf-8") or _edited(place)
     except (OSError, ValueError, KeyError, TypeError):
-        held, banner = None, False
-    if banner or held != study_report.generated_from(study_report.read_in(folder, TerminalProgress())):
+        held, old = None, True
+    if old or held != study_report.generated_from(study_report.read_in(folder, TerminalProgress())):
         return study_report.make(data, out).parent
     return place
+
+
+def _edited(report: Path) -> bool:
+    """Whether a notebook or a file of the package was changed after the report was made."""
+    sources = (f for f in (*paths.PACKAGE.rglob("*.*"), *paths.NOTEBOOKS.glob("*.ipynb")) if f.suffix in _SOURCES)
+    return max(f.stat().st_mtime for f in sources) > (report / "results.json").stat().st_mtime
 
 
 def write(m: Material) -> None:

@@ -58,7 +58,7 @@ def _title(m: Material) -> str:
     )
     phase = _phase(m)
     if phase:
-        return phase + (", and no price of a batch token holds" if withheld else "")
+        return phase + (", and the logs give no price for a batch token" if withheld else "")
     pool = m.takeaway("40-token-pool")
     return "" if pool is None else pool.text.split(";")[0].split(". ")[0].rstrip(".")
 

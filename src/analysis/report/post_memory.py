@@ -143,8 +143,9 @@ def boots(m: Material) -> Section | None:
     pair, table = (_pair(m, arms[0]), None) if len(arms) == 1 else ([], _arm_table(m, arms))
     identity = m.takeaway("90-takeaways", "pool.identity")
     paragraphs = [pair, [identity] if identity else [], [pool]]
+    picture = m.picture("memory-by-boot" if m.is_assumed("pool.tokens") else "pool-by-arm")
     title = "Boots of one setting" if not identity else "Boots of one setting contradict each other"
-    return Section(title, tuple(tuple(p) for p in paragraphs if p), table=table, picture=m.picture("pool-by-arm"))
+    return Section(title, tuple(tuple(p) for p in paragraphs if p), table=table, picture=picture)
 
 
 def _arm_table(m: Material, arms: list[str]) -> Rows | None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from analysis.estimates.rounding import show_number
+from analysis.findings.assumed import SAID
 from analysis.findings.claims import WORDS
 from analysis.report.grouping import cautions
 from analysis.report.overview import Gap, missing
@@ -20,6 +21,8 @@ OTHER = (
 """Pages that have no section of their own above: page, heading, figure."""
 STEPS, LIMITS, METHODS = 5, 4, 5
 """Most points listed."""
+_ASKED_BEFORE = ("90-takeaways", "25-levers")
+"""Pages whose next step is another page's too, or about a publication."""
 _OF_FLEET = ("fleet.", "decision.")
 
 
@@ -41,11 +44,12 @@ def ledger(m: Material) -> Section | None:
     kept = by["reproduced"]
     lead = [Said(tally(m.claims), tuple(m.every("claims.verdict_count")))]
     if kept:
-        served = _in_order(c for c in kept if c["low"] is not None or c["high"] is not None)
+        served = _in_order(c for c in kept if c["low"] is not None and SAID["intervals"] not in str(c["why"]))
         lead.append(Said(f"What is reproduced is so to its own rounding: {', '.join(_in_order(kept))}."))
         text = (
-            f"An interval for the service behind them have: {', '.join(served) or 'none'}. The others are counts, "
-            "readings of one log, or one request: true of what was recorded, and of no more."
+            f"Those with an interval for the service behind them: {', '.join(served) or 'none'}. The others are counts, "
+            "readings of one log, one request, or have an interval from assumed spreads: true of what was recorded, and "
+            "of no more."
         )
         lead.append(Said(text))
     if m.banner and kept:
@@ -96,7 +100,9 @@ def _row(c: Json) -> tuple[str, ...]:
 def next_steps(m: Material) -> Section | None:
     """What the first takeaways ask for."""
     rows = [
-        row for row in m.results["takeaways"] if row["next_step"] and row["estimates"] and row["page"] != "90-takeaways"
+        row
+        for row in m.results["takeaways"]
+        if row["next_step"] and row["estimates"] and row["page"] not in _ASKED_BEFORE
     ]
     points = tuple(Said(_sentence(row["next_step"])) for row in rows[:STEPS])
     return Section("What to do next", points=points) if points else None

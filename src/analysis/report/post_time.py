@@ -10,7 +10,7 @@ TIME_PAGE, LEVER_PAGE = "20-where-time-goes", "25-levers"
 LOAD, PEAK, LONGEST = "rate.prompt_tokens_over_wall_clock", "rate.prefill.peak_window", "rate.prefill.longest_prompt"
 MEAN, MEDIAN = "rate.prefill.mean", "rate.prefill.median_window"
 BOOKING = "vllm-iteration-tokens-booking"
-ASSUMED = "The interval in that sentence rests on assumed figures of the reconstruction; what was counted does not."
+ASSUMED = "The interval given here rests on assumed figures of the reconstruction; what was counted does not."
 
 
 def asked(m: Material) -> Section | None:
@@ -71,13 +71,13 @@ def _counters(m: Material) -> list[Said]:
     small = [e for e in m.every("steps.share_at_most") if e.qualifiers.get("source") == "metric"]
     if len(small) == 1:
         text = (
-            f"By the engine's histogram {counted(small[0])} of its steps process at most "
-            f"{small[0].qualifiers['tokens']} tokens."
+            f"In the engine's histogram of tokens per step {counted(small[0])} of the entries are of at most "
+            f"{small[0].qualifiers['tokens']}."
         )
         if any(d["defect"] == BOOKING for d in m.results["generated_from"]["defects"]):
             text += (
-                " That histogram books a whole prompt on the step of its first token and leaves out steps that only "
-                "carry a part of one; it is not a share of all steps."
+                " It books a whole prompt on the step of its first token and leaves out steps that only carry a part "
+                "of one, so this is no share of all steps."
             )
         said.append(Said(text, (small[0],)))
     cut = m.one("finish.share", reason="length")
@@ -117,7 +117,7 @@ def rates(m: Material) -> Section | None:
     [(load, peak)] = pairs
     said = Said(
         f"All prompt tokens over all of the time are {show(load)}. In its busiest scrape interval the engine read "
-        f"{show(peak)} of prefill time, {ratio(peak, load)} as many. The first is a mean of what was asked, the second "
+        f"prompts at {show(peak)}, over the prefill seconds of that interval: {ratio(peak, load)} as many. The first is a mean of what was asked, the second "
         "the highest of many intervals: the factor is one of a burst.",
         (load, peak),
     )
@@ -166,4 +166,4 @@ def levers(m: Material) -> Section | None:
             "waits, and the engine books the waiting as decode. A faster prefill would shorten it too."
         )
         more.append(Said(text, (share,)))
-    return Section("What that says about levers", (lead, tuple(more)) if more else (lead,), picture=m.picture("levers"))
+    return Section("What to change first", (lead, tuple(more)) if more else (lead,), picture=m.picture("levers"))
