@@ -47,9 +47,9 @@ def ledger(m: Material) -> Section | None:
         served = _in_order(c for c in kept if c["low"] is not None and SAID["intervals"] not in str(c["why"]))
         lead.append(Said(f"What is reproduced is so to its own rounding: {', '.join(_in_order(kept))}."))
         text = (
-            f"Those with an interval for the service behind them: {', '.join(served) or 'none'}. The others are counts, "
-            "readings of one log, one request, or have an interval from assumed spreads: true of what was recorded, and "
-            "of no more."
+            f"Those with an interval for the service behind them: {', '.join(served) or 'none'}. The others are "
+            "counts, readings of one log, one request, or have an interval from assumed spreads: true of what was "
+            "recorded, and of no more."
         )
         lead.append(Said(text))
     if m.banner and kept:

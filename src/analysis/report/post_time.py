@@ -117,8 +117,8 @@ def rates(m: Material) -> Section | None:
     [(load, peak)] = pairs
     said = Said(
         f"All prompt tokens over all of the time are {show(load)}. In its busiest scrape interval the engine read "
-        f"prompts at {show(peak)}, over the prefill seconds of that interval: {ratio(peak, load)} as many. The first is a mean of what was asked, the second "
-        "the highest of many intervals: the factor is one of a burst.",
+        f"prompts at {show(peak)}, over the prefill seconds of that interval: {ratio(peak, load)} as many. The first "
+        "is a mean of what was asked, the second the highest of many intervals: the factor is one of a burst.",
         (load, peak),
     )
     return Section(title, ((said, *_like_for_like(m, load)),))
