@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mistune
@@ -12,6 +14,8 @@ import pytest
 import yaml
 
 from analysis import paths
+from analysis.estimates.estimate import Estimate
+from analysis.report import post_head, post_memory
 from analysis.report.check import problems
 from analysis.report.post import compose, escaped, write
 from analysis.report.post_material import Material
@@ -111,6 +115,48 @@ def test_the_refusal_is_told_with_its_own_figures(tmp_path: Path) -> None:
     assert "one request of 32,768 tokens needs 1.30 GiB of cache and 512 MiB were available" in said
     assert "10,922 tokens would have fitted. In proportion to the length it would have been 13,000 tokens" in said
     assert "a proportion is the wrong model" in said
+
+
+def counted(id: str, value: float, unit: str, verdict: str | None = None, **place: str) -> Estimate:
+    return replace(Estimate(value, unit, "census", "m", n=3, reason="census").named(id, "f", **place), verdict=verdict)
+
+
+@pytest.mark.parametrize(
+    ("short_gib", "says"),
+    [(9.0, "so the shorter context is not shown to move memory"), (14.0, "and it lies outside them")],
+)
+def test_a_shorter_context_moves_memory_or_is_not_shown_to(short_gib: float, says: str) -> None:
+    gib = {"short": short_gib, "long-1": 8.44, "long-2": 12.08}
+    found = [counted("pool.available", g * 2**30, "bytes", boot=b, arm=b.split("-")[0]) for b, g in gib.items()]
+    settings = {b: (256 if b == "short" else 768, 8192) for b in gib}
+    m: Any = SimpleNamespace(every=lambda id: found, settings=settings)
+    [said] = post_memory._context(m)
+    assert says in said.text
+    assert f"has {short_gib:.2f} GiB available" in said.text and "have 8.44 GiB and 12.08 GiB" in said.text
+    m.settings["short"] = (256, 4096)  # two knobs differ: nothing follows
+    assert post_memory._context(m) == []
+
+
+def test_a_range_of_arms_is_noise_only_with_replicates() -> None:
+    once = post_memory._span(counted("arms.range", 0.016, "1", "no_replicates", measure="output_throughput"))
+    more = post_memory._span(counted("arms.range", 0.016, "1", "different", measure="output_throughput"))
+    assert "neither a difference is shown nor equality" in once.text
+    assert more.text == "Over 3 arms under one load the output throughput lies 1.60 % apart."
+
+
+@pytest.mark.parametrize(
+    ("shares", "title"),
+    [
+        ((0.1, 0.2), "Decode takes 80.0 % to 90.0 % of the recorded request time in 2 runs"),
+        ((0.6, 0.9), "Prefill takes 60.0 % to 90.0 % of the recorded request time in 2 runs"),
+        ((0.2, 0.9), "Prefill or decode: that depends on the run"),
+        ((0.5,), "Prefill and decode take about the same"),
+        ((), ""),
+    ],
+)
+def test_the_title_is_what_all_runs_say(shares: tuple[float, ...], title: str) -> None:
+    m: Any = SimpleNamespace(every=lambda id: [counted(id, share, "1") for share in shares])
+    assert post_head._phase(m) == title
 
 
 def test_claims_are_told_with_their_verdicts(tmp_path: Path) -> None:

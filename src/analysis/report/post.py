@@ -5,6 +5,7 @@ SECTIONS is the whole article in its order: a section appears where its function
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,15 +44,14 @@ def make(data: str, out: Path | None = None) -> Path:
 
     The report is made first where it is missing or not of what the files now say. Raises what study_report.make raises.
     """
-    report = current_report(data, out)
-    study = study_report.read_in(study_of(data, lambda _: None), TerminalProgress())
-    write(Material(study, report))
+    folder = study_of(data, lambda text: print(text, file=sys.stderr))
+    report = current_report(folder, out)
+    write(Material(study_report.read_in(folder, TerminalProgress()), report))
     return report / "post.md"
 
 
-def current_report(data: str, out: Path | None) -> Path:
+def current_report(folder: Path, out: Path | None) -> Path:
     """The folder of the study's report, made anew unless it is of these data and versions, and no code is newer."""
-    folder = study_of(data, lambda _: None)
     place = out or study_report.place_of(folder)
     try:
         held = json.loads((place / "results.json").read_text(encoding="utf-8"))["generated_from"]
@@ -59,7 +59,7 @@ def current_report(data: str, out: Path | None) -> Path:
     except (OSError, ValueError, KeyError, TypeError):
         held, old = None, True
     if old or held != study_report.generated_from(study_report.read_in(folder, TerminalProgress())):
-        return study_report.make(data, out).parent
+        return study_report.make(str(folder), out).parent
     return place
 
 
