@@ -159,6 +159,14 @@ def test_the_title_is_what_all_runs_say(shares: tuple[float, ...], title: str) -
     assert post_head._phase(m) == title
 
 
+def test_the_title_takes_no_side_where_an_interval_allows_both() -> None:
+    wide = replace(counted("time.prefill_share.request_seconds", 0.3, "1"), kind="estimate", low=0.05, high=0.8)
+    m: Any = SimpleNamespace(every=lambda id: [wide])
+    assert post_head._phase(m) == "Which phase takes most of the request time is not shown: prefill is 30 % [0, 80]"
+    m = SimpleNamespace(every=lambda id: [wide, wide])
+    assert post_head._phase(m).endswith("is not shown: 2 runs allow either")
+
+
 def test_claims_are_told_with_their_verdicts(tmp_path: Path) -> None:
     data = Truth().write(tmp_path / "s")
     claim = """[[claim]]

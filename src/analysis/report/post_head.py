@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import vl_convert
 
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show_number
+from analysis.estimates.rounding import show, show_number
 from analysis.redact import redact
 from analysis.report.pages import fill
-from analysis.report.post_material import Material, counted
+from analysis.report.post_material import Material, counted, interval_is_assumed
 from analysis.report.post_parts import Section
 from analysis.report.post_rest import tally
 from analysis.report.post_time import SHARE
@@ -64,10 +64,14 @@ def _title(m: Material) -> str:
 
 
 def _phase(m: Material) -> str:
-    """Which phase takes most of the recorded request-seconds, over all runs; it claims no more than that."""
+    """Which phase takes most of the recorded request-seconds, over all runs, unless some interval allows either."""
     shares = [e for e in m.every(SHARE) if e.value is not None]
     if not shares:
         return ""
+    open_ = [e for e in shares if e.low is not None and e.high is not None and e.low < HALF < e.high]
+    if open_ and not interval_is_assumed(open_):
+        runs = f"prefill is {show(open_[0])}" if len(shares) == 1 else f"{show_number(len(open_))} runs allow either"
+        return f"Which phase takes most of the request time is not shown: {runs}"
     if all((e.value or 0.0) > HALF for e in shares):
         return _span("Prefill", shares)
     if all((e.value or 0.0) < HALF for e in shares):
