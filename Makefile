@@ -9,16 +9,12 @@ SHELL := /bin/bash
 export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE ARM FROM FORCE EVERY FOR CMD REPEAT NAME TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report single post check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage validation fuzz lint lock clean
-
-help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
-	@echo "  studies:           $$(cd data && ls -d */ 2>/dev/null | tr '\n' ' ')"
+.PHONY: help setup report single post check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage validation bench fuzz lint lock clean
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
 
-report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path)
-	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"} $(if $(filter no,$(REDACT)),--no-redact)
+report: $(READY)  ## read a study and render its report: make report DATA=vllm-cpu/ (a name below data/, or a path); FORCE=1: anew
+	@$(PY) -m analysis report "$${DATA:-}" $${OUT:+--out "$$OUT"} $(if $(filter no,$(REDACT)),--no-redact) $(if $(FORCE),--force)
 
 single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm-cpu/
 	@$(PY) -m analysis single "$${DATA:-}" $${OUT:+--out "$$OUT"}
@@ -75,6 +71,9 @@ coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrit
 
 validation: $(READY)  ## estimate step time without the step log, against it; rewrites the table in docs/step-time-validation.md
 	PYTHONPATH=src:tests/findings $(PY) tests/findings/validation_table.py docs/step-time-validation.md
+
+bench: $(READY)  ## measure speed beside peers and floors (ten minutes); rewrites docs/benchmarks.md
+	POLARS_MAX_THREADS=1 PYTHONPATH=src:. $(PY) -m benchmarks.bench
 
 fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600
 	$(PY) tests/fuzz.py --seconds $(or $(SECONDS),600)

@@ -75,7 +75,10 @@ def one_round(seed: int, files: list[Path], folder: Path) -> str | None:
         reader = reader_of(file)
         if reader is not None:
             with duckdb.connect() as connection:
-                _Loader(connection)._insert_reading(file.path, reader.read(file))
+                reader.read(file)
+                loader = _Loader(connection)
+                loader._read(file)
+                loader.rows.flush()
     except UnreadableFileError as error:
         return None if str(error).strip() else f"seed {seed}: {original}: an empty message"
     except Exception:

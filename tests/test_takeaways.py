@@ -31,7 +31,7 @@ def accounted(study: Study) -> accountings.Accountings:
 
 @pytest.mark.parametrize(
     ("prefill_s", "decode_s", "takes_most", "first"),
-    [(1, 9, "Decode", "Look at decode first"), (9, 1, "Prefill", "Look at prefill first")],
+    [(1, 9, "Decode", "Log the engine's steps"), (9, 1, "Prefill", "Look at prefill first")],
 )
 def test_the_phase_flips_with_the_data(
     prefill_s: float, decode_s: float, takes_most: str, first: str, tmp_path: Path
@@ -41,7 +41,7 @@ def test_the_phase_flips_with_the_data(
     assert said.next_step().startswith(first)
     [share] = said.headline()
     assert share.value == pytest.approx(prefill_s / (prefill_s + decode_s), rel=1e-3)
-    assert said.unless().startswith("the traffic is of another mix")
+    assert said.unless().startswith("the traffic mix changes")
 
 
 def test_a_share_about_half_takes_no_side(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_share_about_half_takes_no_side(tmp_path: Path) -> None:
     assert said.sentence().startswith(
         "Which phase takes most of a request's time the one run with an interval does not"
     )
-    assert "do not agree on a phase" in said.next_step()
+    assert "keep both levers until then" in said.next_step()
 
 
 def test_too_few_requests_ask_for_more_pages(tmp_path: Path) -> None:

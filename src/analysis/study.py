@@ -23,6 +23,8 @@ from analysis.store import fingerprint
 from analysis.store.load import Progress, load
 
 REBUILT = "From reconstructed files: intervals may rest on assumed figures"
+PINNED = "ANALYSIS_STORE"
+"""Environment variable with the store that a report is made of: all its pages are of one state of the study."""
 
 
 def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duckdb.DuckDBPyConnection]:
@@ -31,15 +33,24 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
     The file is named after the digest of its inputs: a store that somebody has open is never changed under them, and
     two states of a study are never taken for each other. Stores of earlier states are removed.
     """
+    pinned = os.environ.get(PINNED)
+    if pinned and fingerprint.is_about(Path(pinned), data):
+        return Path(pinned), _connected(Path(pinned))
     digest = fingerprint.of(data)
     # Cut: a folder's name may be as long as the file system allows, and ours adds to it.
     database = paths.STORES / f"{data.name[:80]}-{fingerprint.short(data)}" / f"{digest[:16]}.duckdb"
     if not fingerprint.is_current(database, digest):
-        load(data, database, progress)
-        for other in database.parent.glob("*.duckdb"):
-            if other != database:
-                other.unlink(missing_ok=True)
-    return database, duckdb.connect(str(database), read_only=True)
+        earlier = [store for store in database.parent.glob("*.duckdb") if store != database]
+        load(data, database, progress, earlier)
+        for store in earlier:
+            store.unlink(missing_ok=True)
+    return database, _connected(database)
+
+
+def _connected(database: Path) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(str(database), read_only=True)
+    connection.execute("set enable_progress_bar = false")  # it would show on the pages
+    return connection
 
 
 class Study:

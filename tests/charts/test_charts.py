@@ -98,6 +98,10 @@ FRAMES: dict[str, pl.DataFrame] = {
         "group": ["b chat, alone", "b chat, alone", "b chat, both"], "minutes": [0.0, 1.0, 0.0],
         "rate": [8.0, 7.5, None],
     }),
+    "shares_by_replica": pl.DataFrame({
+        "replica": ["r1", "r2", "r3"], "value": [8.0, 9.0, None], "rank": [33.0, 67.0, None],
+        "kind": ["alike", "unlike the others", "alike"],
+    }),
 }  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import duckdb
-import polars as pl
+import pyarrow as pa
 import pytest
 
 from analysis import paths
@@ -21,7 +21,7 @@ from analysis.sources import (
     study_toml,
 )
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
-from analysis.store.load import POLARS_TYPES
+from analysis.store.rows import Rows, table_of
 
 TESTS = Path(__file__).parents[1]
 READERS = [
@@ -39,16 +39,10 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def columns() -> dict[str, dict[str, pl.DataType]]:
+def columns() -> dict[str, dict[str, pa.DataType]]:
     with duckdb.connect() as connection:
         connection.execute(paths.SCHEMA.read_text())
-        rows = connection.sql(
-            "select table_name, column_name, data_type from duckdb_columns() where not internal"
-        ).fetchall()
-    found: dict[str, dict[str, pl.DataType]] = {}
-    for table, column, kind in rows:
-        found.setdefault(table, {})[column] = POLARS_TYPES[kind]
-    return found
+        return Rows(connection).kinds
 
 
 def mutate(data: bytes, dice: random.Random) -> bytes:
@@ -72,7 +66,7 @@ def mutate(data: bytes, dice: random.Random) -> bytes:
     return data
 
 
-def check(path: Path, tables: dict[str, dict[str, pl.DataType]]) -> str:
+def check(path: Path, tables: dict[str, dict[str, pa.DataType]]) -> str:
     """Read one file as the loader does; returns what became of it."""
     stat = path.stat()
     file = SourceFile(path.name, path, stat.st_size, stat.st_mtime)
@@ -87,7 +81,7 @@ def check(path: Path, tables: dict[str, dict[str, pl.DataType]]) -> str:
     for table, rows in reading.tables.items():
         schema = {name: kind for name, kind in tables[table].items() if name != "file"}
         assert all(row.keys() <= schema.keys() for row in rows)
-        pl.DataFrame(rows, schema=schema).to_arrow()
+        assert table_of(rows, schema).num_rows == len(rows)
     for line in reading.unparsed:
         assert len(line.text) <= 400
         (line.text + line.what).encode()

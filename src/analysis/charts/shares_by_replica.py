@@ -9,7 +9,7 @@ from analysis.charts.theme import INK, colour, filled, finish, shape
 
 
 def shares_by_replica(
-    frame: Frame, low: float | None, high: float | None, *, title: str, subtitle: str, description: str
+    frame: Frame, low: float | None = None, high: float | None = None, *, title: str, subtitle: str, description: str
 ) -> alt.LayerChart:
     """One point a replica at its share (%) and its rank (%); a band from `low` to `high` (%), if there is one.
 

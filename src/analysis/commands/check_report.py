@@ -13,7 +13,7 @@ def run(options: argparse.Namespace) -> int:
     """Print each problem, or that there is none; exit status 1 where there is one."""
     from analysis import paths
     from analysis.report.check import problems
-    from analysis.report.study_report import place_of
+    from analysis.report.made_from import place_of
 
     given = Path(options.data)
     report = given if (given / "results.json").is_file() else place_of(paths.find(options.data))

@@ -11,7 +11,7 @@ from analysis.findings.decision_draft import draft
 from analysis.findings.decision_facts import facts
 from analysis.findings.decision_tables import next_step, sentence
 from analysis.paths import find
-from analysis.report.study_report import place_of
+from analysis.report.made_from import place_of
 from analysis.study import Study
 
 NAME = "decision.toml"

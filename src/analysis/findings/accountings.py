@@ -21,8 +21,8 @@ PREFILL_FIRST = (
     "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
 )
 LOG_STEPS = (
-    "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep the levers "
-    "of both phases until then; what each could give is under “What to change first”."
+    "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep both levers "
+    "until then; what each could give is under “What to change first”."
 )
 SAID = 3
 """Most runs that the sentence names one by one."""
@@ -76,9 +76,12 @@ class Accountings:
         if not known:
             return "Fetch the metric page before, during and after a load, so that requests finish between two pages."
         steps = [e for e in self.step if e.id == step_time.SHARE and e.value is not None]
-        if self._overlap({run_of(e) for e in steps}):
-            return LOG_STEPS
         sides = time_tables.sides_of(steps or self.request)
+        if not sides:
+            return "Fetch metric pages before, during and after a load: ten or more with traffic give an interval."
+        # What a prefill holds up is booked as decode: it can only make more of a share that is large already.
+        if sides != {"prefill"} and self._overlap({run_of(e) for e in steps}):
+            return LOG_STEPS
         first = {"decode": DECODE_FIRST, "prefill": PREFILL_FIRST}.get(next(iter(sides)) if len(sides) == 1 else "")
         said = first or "Look at the runs one by one before choosing a lever: they do not agree on a phase."
         return f"{said} What each lever could give is under “What to change first”."
@@ -86,11 +89,13 @@ class Accountings:
     def unless(self) -> str:
         """What would change the answer: another mix of traffic, and how far the nearest interval ends from half."""
         ends = [end for e in time_tables.headline(self.request) for end in (e.low, e.high) if end is not None]
-        mix = "prompts get longer, answers shorter, or more requests run at once"
         if not ends:
-            return mix
+            return ""
         nearest = show_number(min(ends, key=lambda end: abs(end - 0.5)), "1", digits=2)
-        return f"{mix}: the interval that comes nearest to half ends at {nearest}"
+        return (
+            "the traffic mix changes: prompts get longer, answers shorter, or more requests run at once "
+            f"(the interval that comes nearest to half ends at {nearest})"
+        )
 
     def _overlap(self, known: set[str]) -> str:
         """What must be said where requests overlap (or may) and no step time tells what the engine did."""

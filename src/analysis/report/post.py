@@ -13,9 +13,9 @@ from types import SimpleNamespace
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis import paths
 from analysis.redact import redact
 from analysis.report import post_memory, post_rest, post_time, study_report
+from analysis.report.made_from import is_unchanged, notebooks, place_of, today
 from analysis.report.pages import TEMPLATES, fill
 from analysis.report.post_head import CARD, Head, card, head
 from analysis.report.post_material import Material
@@ -32,7 +32,6 @@ AFTER: tuple[Callable[[Material], Section | None], ...] = (post_rest.ledger, pos
 ABOUT: tuple[Callable[[Material, Notes], Section | None], ...] = (post_rest.methods, post_rest.limits)
 """What is said of the figures that the sections above used."""
 CLOSE: tuple[Callable[[Material], Section | None], ...] = (post_rest.availability, post_rest.how_to_cite)
-_SOURCES = {".py", ".sql", ".toml", ".ipynb"}
 _MARKS = re.compile(r"([\\`*_\[\]{}<>|~$&#])")
 _LINKS = re.compile(r"(?<=\w)://|\bwww\.", re.I)
 _STARTS = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=:])")
@@ -45,28 +44,11 @@ def make(data: str, out: Path | None = None) -> Path:
     The report is made first where it is missing or not of what the files now say. Raises what study_report.make raises.
     """
     folder = study_of(data, lambda text: print(text, file=sys.stderr))
-    report = current_report(folder, out)
+    report = (out or place_of(folder)).absolute()
+    if not is_unchanged(report, today(folder, notebooks())):
+        study_report.make(folder, out)
     write(Material(study_report.read_in(folder, TerminalProgress()), report))
     return report / "post.md"
-
-
-def current_report(folder: Path, out: Path | None) -> Path:
-    """The folder of the study's report, made anew unless it is of these data and versions, and no code is newer."""
-    place = out or study_report.place_of(folder)
-    try:
-        held = json.loads((place / "results.json").read_text(encoding="utf-8"))["generated_from"]
-        old = 'class="banner">Not redacted' in (place / "index.html").read_text(encoding="utf-8") or _edited(place)
-    except (OSError, ValueError, KeyError, TypeError):
-        held, old = None, True
-    if old or held != study_report.generated_from(study_report.read_in(folder, TerminalProgress())):
-        return study_report.make(str(folder), out).parent
-    return place
-
-
-def _edited(report: Path) -> bool:
-    """Whether a notebook or a file of the package was changed after the report was made."""
-    sources = (f for f in (*paths.PACKAGE.rglob("*.*"), *paths.NOTEBOOKS.glob("*.ipynb")) if f.suffix in _SOURCES)
-    return max(f.stat().st_mtime for f in sources) > (report / "results.json").stat().st_mtime
 
 
 def write(m: Material) -> None:

@@ -1,81 +1,64 @@
 """The report of one study: read it in, run the notebooks on it, and put the pages where they belong."""
 
-import json
 import platform
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from analysis import paths
 from analysis.findings.assumed import reconstruction
 from analysis.redact import redact, redacted
-from analysis.report.progress import Progress, TerminalProgress
-from analysis.report.results import estimate_from_json, key
+from analysis.report.kept import Kept
+from analysis.report.made_from import notebooks, place_of, today
+from analysis.report.progress import Progress, Reading, TerminalProgress
 from analysis.report.run import build
-from analysis.report.takeaways import text
+from analysis.report.workers import Workers
 from analysis.store import fingerprint
 from analysis.store.fleet import study_of
-from analysis.study import Study
+from analysis.study import PINNED, Study
 
 DEFECTS = "select defect, engine, versions, scope, detected_by, action, detail from defects order by all"
-STEPS = 5
-"""Parts of the progress of reading: enough to see it move, few enough for a log."""
 VERSIONS = ("altair", "duckdb", "papermill", "polars", "scipy")
 
 
-def make(data: str, out: Path | None = None) -> Path:
-    """Make the report of the study that `data` names and return the path of its index.html.
+def make(data: str | Path, out: Path | None = None, *, force: bool = False) -> Path:
+    """Make the report of the study that `data` names (or is) and return the path of its index.html.
 
-    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). Raises NoSuchStudyError, ServerError,
-    NothingToReadError or ReportError, each with one sentence.
+    It goes to `out`, or to reports/<study>/ (docs/decisions/0004). What the last one was made from decides what is done
+    again, unless `force`: everything is, then. Raises NoSuchStudyError, ServerError, NothingToReadError or ReportError,
+    each with one sentence.
     """
-    folder = study_of(data, lambda text: print(text, file=sys.stderr))
+    folder = data if isinstance(data, Path) else study_of(data, lambda text: print(text, file=sys.stderr))
+    books = notebooks()
+    now = today(folder, books)
     progress = TerminalProgress()
-    study = read_in(folder, progress)
-    notebooks = sorted(paths.NOTEBOOKS.glob("[0-9]*.ipynb"))
-    return build(
-        study.name, folder, out or place_of(folder), notebooks, progress, generated_from(study), banner_of(study)
-    )
+    with Workers() as workers:  # they import while the study is read
+        study = read_in(folder, progress)
+        workers.environment = {PINNED: str(study.database)}
+        kept = Kept(study.database.parent / "notebooks", {book: now.key(book) for book in books}, renew=force)
+        index = build(
+            study.name, folder, out or place_of(folder), books, progress, generated_from(study), banner_of(study),
+            pool=workers, kept=kept, made_from=now.text(),
+        )  # fmt: skip
+    if today(folder, books) != now:
+        print(f"{folder}: something changed while the report was made; run it again to have it in.", file=sys.stderr)
+    return index
 
 
 def read_in(folder: Path, progress: Progress) -> Study:
     """The study, read into its store under a progress bar when the store is missing or old."""
-    said = 0
-
-    def advance(done: int, total: int, file: str) -> None:
-        nonlocal said
-        if not said and not done:
-            progress.start(STEPS, f"read {folder.name} ({total:,} files)")
-        while said < STEPS * done // max(total, 1):
-            said += 1
-            progress.advance(f"{done:,} of {total:,} files")
-
+    reading = Reading(progress, folder.name)
     try:
-        return Study(folder, progress=advance)
+        return Study(folder, progress=reading)
     finally:
         progress.finish()
-
-
-def place_of(folder: Path) -> Path:
-    """reports/<study>/, unless that holds the report of another folder of the same name."""
-    plain = paths.REPORTS / folder.name
-    try:
-        held = json.loads((plain / "results.json").read_text(encoding="utf-8"))["generated_from"]["place"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return plain
-    return plain if held == fingerprint.short(folder) else paths.REPORTS / f"{folder.name}-{fingerprint.short(folder)}"
+        if said := reading.summary():
+            print(said, file=sys.stderr)
 
 
 def banner_of(study: Study) -> str:
     """What stands on top of every page of a study that was reconstructed; empty for raw files."""
     return redact(reconstruction(study.connection)).text
-
-
-def takeaways(index: Path) -> str:
-    """The takeaways of a finished report, as text for the terminal."""
-    results = json.loads((index.parent / "results.json").read_text(encoding="utf-8"))
-    return text(results, {key(row): estimate_from_json(row) for row in results["estimates"]}, key)
 
 
 def generated_from(study: Study) -> dict[str, Any]:

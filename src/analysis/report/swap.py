@@ -1,5 +1,6 @@
 """A report appears whole or not at all: written beside the old one, swapped in when complete."""
 
+import ctypes
 import os
 import re
 import shutil
@@ -7,7 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from analysis.leftovers import is_alive
 from analysis.report.errors import ReportError
+
+_HERE, _TRADE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of renameat2(2)."""
 
 
 @contextmanager
@@ -36,7 +41,7 @@ def clean_stale(out: Path) -> None:
     pattern = re.compile(rf"\.{re.escape(out.name)}\.(partial|old)-(\d+)")
     for path in sorted(out.parent.iterdir()):
         match = pattern.fullmatch(path.name)
-        if match is None or (int(match[2]) != os.getpid() and _alive(int(match[2]))):
+        if match is None or (int(match[2]) != os.getpid() and is_alive(int(match[2]))):
             continue
         if match[1] == "old" and not out.exists():
             path.rename(out)
@@ -45,6 +50,9 @@ def clean_stale(out: Path) -> None:
 
 
 def _swap(partial: Path, out: Path) -> None:
+    """Put the new report in the place of the old one; at no moment there is none, whatever other runs do."""
+    if _exchange(partial, out):
+        return
     old = out.parent / f".{out.name}.old-{os.getpid()}"
     try:
         if out.exists():
@@ -56,15 +64,14 @@ def _swap(partial: Path, out: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def _exchange(partial: Path, out: Path) -> bool:
+    """Let two folders trade places in one step, where `out` exists and the system can (Linux); whether it was done."""
+    try:
+        trade = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    return not trade(_HERE, os.fsencode(partial), _HERE, os.fsencode(out), _TRADE)
+
+
 def _is_report(path: Path) -> bool:
     return path.is_dir() and ((path / "results.json").is_file() or not any(path.iterdir()))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

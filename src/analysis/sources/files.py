@@ -1,11 +1,12 @@
 """A study's files, opened safely: inside the folder, never a device, bounded in size, decompressed and decoded."""
 
+import hashlib
 import io
 import os
 import re
 import stat as stat_module
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from analysis.sources.streams import GzipMembers, ZstdFrames, bounded
@@ -22,6 +23,8 @@ FREE_EXPANSION_BYTES = 64 << 20
 MAX_FILES = 200_000
 """Most files of one study; a larger folder is not a study."""
 HEAD_BYTES = 1 << 16
+HELD_BYTES = 1 << 22
+"""A file up to this size is read from the disk once."""
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -43,6 +46,8 @@ class SourceFile:
     size: int
     modified_at_s: float
     troubles: list[str] = field(default_factory=list, compare=False)
+    content: bytes | None = field(default=None, repr=False, compare=False)
+    """All of a small file, packed as it is, where it has been read already."""
 
     def open(self) -> io.BufferedReader:
         """Open for reading, decompressed if it is gzip or zstd by content (not by name).
@@ -50,21 +55,40 @@ class SourceFile:
         The stream ends early, with a sentence in `troubles`, where the file is damaged or grows beyond the limits.
         Raises UnreadableFileError when the file cannot be opened or is no longer a regular file.
         """
-        try:
-            # Non-blocking, and checked once open: the path may have become a FIFO since the walk.
-            descriptor = os.open(self.absolute, os.O_RDONLY | os.O_NONBLOCK)
-            raw = os.fdopen(descriptor, "rb")
-        except OSError as error:
-            raise UnreadableFileError(f"{self.path}: cannot be opened ({error.strerror}); check its rights") from None
-        if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
-            raw.close()
-            raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
+        raw = self._opened() if self.content is None else _stream(self.content)
         magic = _peek(raw, 4)
         if magic[:2] == _GZIP:
             return bounded(GzipMembers(raw), self._most_bytes(), self.trouble)
         if magic == _ZSTD:
             return bounded(ZstdFrames(raw), self._most_bytes(), self.trouble)
-        return bounded(raw, MAX_FILE_BYTES, self.trouble)
+        return raw if self.content is not None else bounded(raw, MAX_FILE_BYTES, self.trouble)
+
+    def _opened(self) -> io.BufferedReader:
+        try:
+            # Non-blocking, and checked once open: the path may have become a FIFO since the walk.
+            descriptor = os.open(self.absolute, os.O_RDONLY | os.O_NONBLOCK)
+            raw = os.fdopen(descriptor, "rb")
+        except OSError as error:
+            raise UnreadableFileError(
+                f"{self.path}: cannot be opened ({(error.strerror or '').lower()}); check its rights"
+            ) from None
+        if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
+            raw.close()
+            raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
+        return raw
+
+    def held(self) -> tuple["SourceFile", str]:
+        """The file, its content in memory when it is small, and the SHA-256 of what is on the disk.
+
+        Raises UnreadableFileError as `open` does.
+        """
+        with self._opened() as raw:
+            if self.size > HELD_BYTES:
+                return self, hashlib.file_digest(raw, "sha256").hexdigest()
+            content = raw.read(HELD_BYTES + 1)
+        if len(content) > HELD_BYTES:  # it has grown since the walk
+            return replace(self, size=len(content)).held()
+        return replace(self, content=content), hashlib.sha256(content).hexdigest()
 
     def _most_bytes(self) -> int:
         return min(MAX_FILE_BYTES, max(FREE_EXPANSION_BYTES, MAX_EXPANSION * self.size))
@@ -107,6 +131,10 @@ class SourceFile:
                 yield number, line if keep_ends else line.rstrip("\r\n")
                 while not line.endswith("\n") and (line := text.readline(MAX_LINE_CHARS)):
                     self.trouble(f"line {number} is longer than {longest:,} characters and was cut")
+
+
+def _stream(content: bytes) -> io.BufferedReader:
+    return io.BufferedReader(io.BytesIO(content))
 
 
 def _peek(stream: io.BufferedReader, size: int) -> bytes:
@@ -172,6 +200,8 @@ def _below(folder: Path, skipped: list[tuple[str, str]]) -> Iterator[Path]:
 def _why_not(path: Path, root: Path) -> str | None:
     """Why a path is passed over; None for a regular file inside the folder."""
     try:
+        if stat_module.S_ISREG(path.lstat().st_mode):
+            return None if os.access(path, os.R_OK) else "may not be read; check its rights"
         target = path.resolve(strict=True)
     except (OSError, RuntimeError):
         return "a link that leads nowhere or to itself; copy the file in"

@@ -10,6 +10,7 @@ from analysis import engines
 
 # Possessive throughout: a hostile line is refused in one pass.
 _LABELS = r'\{(?:[^"{}]++|"(?:[^"\\]++|\\.)*+")*+\}'
+_LABELS_ALONE = re.compile(_LABELS)
 _SAMPLE = re.compile(
     rf"[ \t]*+([a-zA-Z_:][a-zA-Z0-9_:]*+[ \t]*+(?:{_LABELS})?|{_LABELS})"  # series
     r"[ \t]*+([^\s{}#]++)(?:[ \t]++([^\s#]++))?"  # value, time stamp
@@ -21,6 +22,8 @@ _LABEL = re.compile(
 _ESCAPE = re.compile(r'\\([\\n"])')
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.I)
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)", re.I | re.A)
+DECLARED = re.compile(r"#[ \t]*(TYPE|HELP|UNIT)[ \t]+(\S+)")
+SCRAPED_AT = re.compile(r"#[ \t]*scraped_at\b(.*)", re.I)
 MAX_NUMBER_CHARS = 400
 """The longest number a double can need in plain decimals; a longer one is not a measurement."""
 _MAX_CACHED_CHARS = 2_000
@@ -107,6 +110,11 @@ def make_series(name: str, labels: dict[str, str]) -> Series:
 def _valid(text: str) -> str:
     """Text without lone surrogates, which a JSON escape can bring in and no store can hold."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def parse_labels(text: str) -> dict[str, str] | None:
+    """The labels between two braces; None when the text is not that."""
+    return _parse_labels(text[1:-1]) if _LABELS_ALONE.fullmatch(text) else None
 
 
 def _parse_labels(inside: str) -> dict[str, str] | None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.prometheus_line import Series
+from analysis.sources.prometheus_words import CREATED, PROCESS_START, role_of
 from analysis.sources.reading import Reading
 
 MAX_SERIES = 200_000
@@ -75,7 +76,7 @@ class Samples:
         for _, instance, _ in keys:
             per_target[instance] = per_target.get(instance, 0) + 1
         for index, (block, instance, at_s) in enumerate(keys):
-            when, source = self._time(block, at_s, alone=per_target[instance] == 1)
+            when, source = page_time(self.file, per_target[instance] == 1, self.block_at_s.get(block), at_s)
             reading.add("pages", page_index=index, target=self._target(instances[instance]), scraped_at_s=when,
                         scraped_at_source=source, process_start_s=starts[index])  # fmt: skip
         reading.tables["samples"] = self._frame(page)  # type: ignore[assignment]
@@ -99,10 +100,10 @@ class Samples:
 
     def _process_starts(self, page: np.ndarray, pages: int) -> list[float | None]:
         """Per page process_start_time_seconds, else the earliest _created, else None."""
-        role = np.array([_role(series.name) for series in self.numbers], "i1")[np.frombuffer(self.series, "i4")]
+        role = np.array([role_of(series.name) for series in self.numbers], "i1")[np.frombuffer(self.series, "i4")]
         value = np.frombuffer(self.value)
         starts: list[float | None] = [None] * pages
-        for wanted in (2, 1):
+        for wanted in (CREATED, PROCESS_START):
             at = (role == wanted) & np.isfinite(value) & (value > 0)
             least = np.full(pages, np.inf)
             np.minimum.at(least, page[at], value[at])
@@ -112,17 +113,6 @@ class Samples:
     def _target(self, instance: str) -> str:
         folder = self.file.path.rpartition("/")[0] or "."
         return f"{folder}@{instance}" if instance else folder
-
-    def _time(self, block: int, at_s: float | None, alone: bool) -> tuple[float | None, str | None]:
-        named = time_in_name(self.file.path.rpartition("/")[2])
-        if named is not None and alone:
-            return named, "file name"
-        if block in self.block_at_s:
-            return self.block_at_s[block], "scraped_at line"
-        if at_s is not None:
-            return at_s, "sample timestamp"
-        # One modification time says nothing about several scrapes.
-        return (self.file.modified_at_s, "mtime") if alone else (None, None)
 
     def _frame(self, page: np.ndarray) -> pl.DataFrame:
         frame = pl.DataFrame(
@@ -156,10 +146,21 @@ def _pages_by_time(
     return list(keys.select("block", "instance", "at").iter_rows()), page["page"].to_numpy()
 
 
-def _role(name: str) -> int:
-    if name == "process_start_time_seconds":
-        return 1
-    return 2 if name.endswith("_created") else 0
+def page_time(
+    file: SourceFile, alone: bool, line_s: float | None, sample_s: float | None = None
+) -> tuple[float | None, str | None]:
+    """When a page was taken, and what says so: the file's name, a line above it, its samples, the file's age.
+
+    The name and the age can only date a page that is `alone` in its file.
+    """
+    named = time_in_name(file.path.rpartition("/")[2]) if alone else None
+    if named is not None:
+        return named, "file name"
+    if line_s is not None:
+        return line_s, "scraped_at line"
+    if sample_s is not None:
+        return sample_s, "sample timestamp"
+    return (file.modified_at_s, "mtime") if alone else (None, None)
 
 
 def time_in_name(name: str) -> float | None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.prometheus_line import parse_sample
+from analysis.sources.prometheus_line import DECLARED, SCRAPED_AT, parse_sample
 from analysis.sources.prometheus_pages import MAX_SERIES, MAX_UNPARSED, Samples, parse_time
+from analysis.sources.prometheus_scrapes import Scrapes, reading
 from analysis.sources.reading import Reading, Unparsed
 
 MAX_JSON_PAGE_BYTES = 64 << 20
@@ -18,8 +19,6 @@ _TYPE = re.compile(
     r"#[ \t]*(?:HELP[ \t]+\S|TYPE[ \t]+\S+[ \t]+"
     r"(?:counter|gauge|histogram|summary|untyped|unknown|info|stateset|gaugehistogram)\b)"
 )
-_DECLARED = re.compile(r"#[ \t]*(TYPE|HELP|UNIT)[ \t]+(\S+)")
-_SCRAPED_AT = re.compile(r"#[ \t]*scraped_at\b(.*)", re.I)
 _TELLING = re.compile(r"[a-zA-Z0-9_]:[a-z]|\{")
 _JSON_PAGE = re.compile(r'\s*"(?:\\n)*# (?:HELP|TYPE) ')
 
@@ -41,10 +40,17 @@ def recognise(head: str, name: str) -> bool:
 
 
 def read(file: SourceFile) -> Reading:
-    """The pages and samples of a file; lines that are neither sample nor comment are unparsed.
+    """The pages and samples of a file; plain pages at once, others line by line.
 
     Raises UnreadableFileError beyond MAX_SERIES or MAX_SAMPLES.
     """
+    scrapes = Scrapes()
+    plain = scrapes.read(file)
+    return reading(file, plain, scrapes.words) if plain else read_carefully(file)
+
+
+def read_carefully(file: SourceFile) -> Reading:
+    """As `read`, always line by line; lines that are neither sample nor comment are unparsed."""
     reading = Reading("metrics", "prometheus-text")
     splitter = _Splitter(Samples(file), reading)
     unparsed = 0
@@ -108,12 +114,12 @@ class _Splitter:
 
     def comment(self, line: str) -> str | None:
         """Take note of a comment line; says what it seems to be when it does not parse."""
-        if match := _DECLARED.match(line.lstrip()):
+        if match := DECLARED.match(line.lstrip()):
             self._declare((match[1], match[2][:200]))
         elif line.strip() == "# EOF":
             self.reading.format = "openmetrics"
             self.ended = True
-        elif match := _SCRAPED_AT.match(line.lstrip()):
+        elif match := SCRAPED_AT.match(line.lstrip()):
             self.ended = True
             at_s = parse_time(match[1])
             if at_s is None:

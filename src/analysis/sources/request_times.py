@@ -1,7 +1,5 @@
 """Times of requests that cannot be: whatever the tool, what lies before its own beginning is not a measurement."""
 
-from itertools import pairwise
-
 from analysis.sources.json_text import keep_unparsed
 from analysis.sources.reading import Reading, Row
 
@@ -31,6 +29,6 @@ def _impossible(row: Row) -> list[str]:
         if (row.get(duration) or 0) < 0 or (known and row[end] < row[start]):
             wrong += [duration, end] if duration else [end]
     gaps, events = row.get("itl_s") or (), row.get("token_at_s") or ()
-    if any(gap < 0 for gap in gaps) or any(later < sooner for sooner, later in pairwise(events)):
+    if min(gaps, default=0) < 0 or list(events) != sorted(events):
         wrong += ["itl_s", "token_at_s", "last_token_at_s"]
     return [key for key in dict.fromkeys(wrong) if key in row]

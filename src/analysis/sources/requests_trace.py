@@ -64,7 +64,7 @@ def _cumulated(fields: Fields, events: list[float] | None) -> list[int | None] |
     if not values or all(value is None for value in values):
         return None
     counts = [value for value in values if value is not None]
-    known = all(type(count) is int and 0 <= count < MAX_INTEGER for count in counts)
+    known = set(map(type, counts)) == {int} and min(counts) >= 0 and max(counts) < MAX_INTEGER
     if not known or events is None or len(values) != len(events):
         keep_unparsed(fields.reading, fields.line, "request trace: tokens_cum", repr(values[:20]))
         return None

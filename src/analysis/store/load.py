@@ -1,35 +1,46 @@
 """Load a study directory into its DuckDB file: every file is read once and listed with what became of it."""
 
-import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import polars as pl
 
-from analysis import paths
+from analysis import leftovers, paths
+from analysis.sources import prometheus_text
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
-from analysis.sources.reading import Reading
+from analysis.sources.prometheus_scrapes import Scrape, Scrapes, page_format, page_rows
+from analysis.sources.prometheus_words import instance_of
+from analysis.sources.reading import Reading, Row
 from analysis.sources.registry import reader_of, why_not_recognised
 from analysis.sources.request_times import drop_impossible
 from analysis.store import concepts, fingerprint, parquet
+from analysis.store import earlier as earlier_store
+from analysis.store.earlier import Earlier
+from analysis.store.rows import Rows
 
-Progress = Callable[[int, int, str], None]
-"""Called with (files done, files in all, path of the file now read)."""
+MEMORY_LIMIT = "800MB"
+"""What the database may take while a study is read in; the rest goes through a temporary file."""
+_PARTIAL = re.compile(r"\..*\.(\d+)\.partial.*")
 
-POLARS_TYPES: dict[str, Any] = {
-    "VARCHAR": pl.String,
-    "BIGINT": pl.Int64,
-    "INTEGER": pl.Int32,
-    "DOUBLE": pl.Float64,
-    "BOOLEAN": pl.Boolean,
-    "DOUBLE[]": pl.List(pl.Float64),
-    "BIGINT[]": pl.List(pl.Int64),
-}
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How far reading is: files and their bytes of all there are, samples so far, and the file now read."""
+
+    files: int
+    of_files: int
+    bytes: int
+    of_bytes: int
+    samples: int
+    now: str
+
+
+Progress = Callable[[Done], None]
+"""Called before each file, and at the end with an empty name."""
 
 _DESCRIPTION = re.compile(r"(readme|license|notes|errors)(\.(md|txt|rst))?$", re.IGNORECASE)
 
@@ -42,27 +53,30 @@ class NothingToReadError(Exception):
     """A study in which no file was recognised: the message names the folder and says what is expected."""
 
 
-def load(data: Path, database: Path, progress: Progress | None = None) -> None:
+def load(data: Path, database: Path, progress: Progress | None = None, earlier: Iterable[Path] = ()) -> None:
     """Read the study directory `data` into a new DuckDB file at `database`.
 
     The file is built beside its name and moved there when complete, so that a reader of the old one is not disturbed
-    and a broken run leaves it as it was. Raises NothingToReadError when no file was recognised.
+    and a broken run leaves it as it was. What the newest of the `earlier` stores says of unchanged files is copied, and
+    only the others are read. Raises NothingToReadError when no file was recognised.
     """
     database.parent.mkdir(parents=True, exist_ok=True)
+    leftovers.remove(database.parent, _PARTIAL)
     partial = database.with_name(f".{database.stem}.{os.getpid()}.partial")
-    partial.unlink(missing_ok=True)
     try:
-        with duckdb.connect(str(partial)) as connection:
+        with duckdb.connect(str(partial), config={"temp_directory": f"{partial}.tmp"}) as connection:
+            connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
+            connection.execute("set enable_progress_bar = false")  # standard output is ours
             if parquet.is_export(data):
                 digest = parquet.fill(connection, data, run_views)
             else:
-                digest = _Loader(connection).fill(data, progress)
+                digest = _Loader(connection).fill(data, progress, earlier)
         if not fingerprint.is_current(partial, digest):  # a full disk may show only here
             raise StoreError(f"{database.parent}: the store could not be written whole; is the disk full?")
         partial.replace(database)
     finally:
-        partial.unlink(missing_ok=True)
-        Path(f"{partial}.wal").unlink(missing_ok=True)
+        for rest in partial.parent.glob(f"{partial.name}*"):
+            leftovers.discard(rest)
 
 
 class _Loader:
@@ -71,83 +85,124 @@ class _Loader:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         connection.execute(paths.SCHEMA.read_text())
-        self.columns = self._columns()
+        self.rows = Rows(connection)
+        self.scrapes = Scrapes()
         self.pages = 0
         self.boots: set[str] = set()
-        self.series = pl.DataFrame(schema={"name": pl.String, "labels": pl.String, "series": pl.Int32})
 
-    def fill(self, data: Path, progress: Progress | None) -> str:
+    def fill(self, data: Path, progress: Progress | None, stores: Iterable[Path]) -> str:
         """Read everything in `data`; returns the digest of what was there before the first byte was read."""
         # Before the first byte is read: a file that grows meanwhile makes the store stale.
-        digest = fingerprint.of(data)
         files, skipped = walk(data)
+        digest = fingerprint.of_files(files, skipped)
+        with earlier_store.attached(self.connection, stores, files) as earlier:
+            self.connection.begin()
+            self._take_all(files, earlier, progress)
+            for name, why in skipped:
+                self.rows.add("files", [{"file": name, "kind": "other", "status": "skipped", "message": why}])
+            self.rows.flush()
+            if earlier:
+                earlier.copy(self.scrapes.words)
+            self._add_series()
+            self._require_something(data)
+            self.connection.commit()
         self.connection.begin()
-        for done, file in enumerate(files):
-            if progress:
-                progress(done, len(files), file.path)
-            self._take(file)
-        for name, why in skipped:
-            self._insert("files", [{"file": name, "kind": "other", "status": "skipped", "message": why}])
-        self._insert("series", self.series)
-        self._require_something(data)
         concepts.load(self.connection)
         run_views(self.connection)
         concepts.note_defects(self.connection)
         fingerprint.store(self.connection, data, digest)
         self.connection.commit()
-        if progress:
-            progress(len(files), len(files), "")
         return digest
 
-    def _columns(self) -> dict[str, dict[str, Any]]:
-        rows = self.connection.sql(
-            "select table_name, column_name, data_type from duckdb_columns() where not internal"
-        ).fetchall()
-        columns: dict[str, dict[str, Any]] = {}
-        for table, column, data_type in rows:
-            columns.setdefault(table, {})[column] = POLARS_TYPES[data_type]
-        return columns
+    def _take_all(self, files: list[SourceFile], earlier: Earlier | None, progress: Progress | None) -> None:
+        total, read = sum(file.size for file in files), 0
+        for done, file in enumerate(files):
+            if progress:
+                progress(Done(done, len(files), read, total, self.rows.samples, file.path))
+            if earlier and file.path in earlier.rows:
+                self.pages += earlier.take(file.path, self.pages)
+                self.rows.add("files", [earlier.rows[file.path]])
+            else:
+                self._take(file)
+            read += file.size
+        if progress:
+            progress(Done(len(files), len(files), total, total, self.rows.samples, ""))
 
     def _take(self, file: SourceFile) -> None:
-        row: dict[str, Any] = {"file": file.path, "size_bytes": file.size, "modified_at_s": file.modified_at_s}
+        row: Row = {"file": file.path, "size_bytes": file.size, "modified_at_s": file.modified_at_s}
         try:
-            with file.absolute.open("rb") as stream:
-                row["sha256"] = hashlib.file_digest(stream, "sha256").hexdigest()
-            if _DESCRIPTION.match(Path(file.path).name):
-                why = "a description, not data"
-                self._insert("files", [{**row, "kind": "other", "status": "skipped", "message": why}])
-                return
-            reader = reader_of(file)
-            if reader is None:
-                why = why_not_recognised(file)
-                self._insert("files", [{**row, "kind": "other", "status": "unrecognised", "message": why}])
-                return
-            reading = reader.read(file)
-            drop_impossible(reading)
-            self._insert_reading(file.path, reading)
+            held, row["sha256"] = file.held()
+            row |= self._read(held)
         except (UnreadableFileError, OSError) as error:
-            self._insert("files", [{**row, "kind": "other", "status": "unreadable", "message": _sentence(file, error)}])
+            row |= {"kind": "other", "status": "unreadable", "message": _sentence(file, error)}
+        except duckdb.Error:
+            raise  # not the file's fault: the store cannot be written
         except Exception as error:
             # A fault of a reader must not cost the other files; the inventory names it as what it is.
             why = f"{file.path}: the reader failed ({type(error).__name__}: {error}); please report this file's shape"
-            self._insert("files", [{**row, "kind": "other", "status": "unreadable", "message": why[:400]}])
-        else:
-            message = reading.message or "; ".join(file.troubles) or None
-            status = "partial" if message else "read"
-            row |= {"kind": reading.kind, "format": reading.format, "status": status, "message": message}
-            self._insert("files", [row])
+            row |= {"kind": "other", "status": "unreadable", "message": why[:400]}
+        self.rows.add("files", [row])
 
-    def _insert_reading(self, file: str, reading: Reading) -> None:
+    def _read(self, file: SourceFile) -> Row:
+        """Read one file into the store; what became of it, for the table `files`."""
+        name = Path(file.path).name
+        if _DESCRIPTION.match(name):
+            return {"kind": "other", "status": "skipped", "message": "a description, not data"}
+        # A page of a known layout differs from one that was recognised in its numbers only.
+        if name != "study.toml" and (plain := self.scrapes.read(file, known_only=True)):
+            return self._add_scrapes(file, plain)
+        reader = reader_of(file)
+        if reader is None:
+            return {"kind": "other", "status": "unrecognised", "message": why_not_recognised(file)}
+        if reader is prometheus_text:
+            plain = self.scrapes.read(file)
+            if plain:
+                return self._add_scrapes(file, plain)
+            reading = prometheus_text.read_carefully(file)
+        else:
+            reading = reader.read(file)
+        drop_impossible(reading)
+        self._add_reading(file.path, reading)
+        message = reading.message or "; ".join(file.troubles) or None
+        status = "partial" if message else "read"
+        return {"kind": reading.kind, "format": reading.format, "status": status, "message": message}
+
+    def _add_scrapes(self, file: SourceFile, scrapes: list[Scrape]) -> Row:
+        for page, (row, scrape) in enumerate(zip(page_rows(file, scrapes), scrapes, strict=True), start=self.pages):
+            self.rows.add("pages", [row | {"page": page, "file": file.path}])
+            self.rows.add_scrape(page, scrape)
+        self.pages += len(scrapes)
+        return {"kind": "metrics", "format": page_format(scrapes), "status": "read", "message": None}
+
+    def _add_reading(self, file: str, reading: Reading) -> None:
         self._keep_boots_apart(file, reading)
-        frames = {table: self._frame(table, rows, file) for table, rows in reading.tables.items() if len(rows)}
-        if "samples" in frames:
-            frames["samples"] = self._with_ids(frames["samples"], frames["pages"])
-        self.pages += frames["pages"].height if "pages" in frames else 0
-        for table, frame in frames.items():
-            self._insert(table, frame)
-        self._insert(
+        for table, rows in reading.tables.items():
+            if table == "samples":
+                self.rows.add(table, self._numbered(rows))  # type: ignore[arg-type]  # samples come as columns
+            elif isinstance(rows, pl.DataFrame):
+                self.rows.add(table, rows.with_columns(file=pl.lit(file)))
+            else:
+                first = {"page": self.pages} if table == "pages" else {}
+                more = [{"file": file} | ({"page": first["page"] + n} if first else {}) for n in range(len(rows))]
+                self.rows.add(table, [row | new for row, new in zip(rows, more, strict=True)])
+        self.pages += len(reading.tables.get("pages", ()))
+        self.rows.add(
             "unparsed", [{"file": file, "line": u.line, "what": u.what, "text": u.text} for u in reading.unparsed]
         )
+
+    def _numbered(self, samples: pl.DataFrame) -> pl.DataFrame:
+        """The samples of one careful reading under the numbers of their pages and series."""
+        series = samples.select("name", "labels").unique(maintain_order=True)
+        numbers = [self.scrapes.words.number(name, labels, instance_of(labels)) for name, labels in series.iter_rows()]
+        numbered = series.with_columns(series=pl.Series(numbers, dtype=pl.Int32))
+        return (
+            samples.join(numbered, on=["name", "labels"])
+            .select(pl.col("page_index").cast(pl.Int32).alias("page") + self.pages, "series", "line", "value")
+            .sort("page", "line")
+        )
+
+    def _add_series(self) -> None:
+        self.rows.add("series", self.scrapes.words.table())
 
     def _keep_boots_apart(self, file: str, reading: Reading) -> None:
         """Two logs of one stem in two folders are two boots: the later one is called by its path."""
@@ -162,54 +217,6 @@ class _Loader:
                         fact["boot"] = name if fact["boot"] == row["boot"] else fact["boot"]
                 row["boot"] = name
             self.boots.add(row["boot"])
-
-    def _frame(self, table: str, rows: Any, file: str) -> pl.DataFrame:
-        schema = dict(self.columns[table])
-        if table == "samples":
-            schema = {
-                "page_index": pl.Int32,
-                "name": pl.String,
-                "labels": pl.String,
-                "line": pl.Int64,
-                "value": pl.Float64,
-            }
-            return (
-                rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
-                if isinstance(rows, pl.DataFrame)
-                else pl.DataFrame(rows, schema=schema)
-            )
-        frame = pl.DataFrame(rows, schema={name: kind for name, kind in schema.items() if name not in ("file", "page")})
-        if "file" in schema:
-            frame = frame.with_columns(file=pl.lit(file))
-        if table == "pages":
-            frame = frame.with_columns(page=pl.int_range(pl.len(), dtype=pl.Int32) + self.pages)
-        return frame
-
-    def _with_ids(self, samples: pl.DataFrame, pages: pl.DataFrame) -> pl.DataFrame:
-        new = (
-            samples.select("name", "labels")
-            .unique(maintain_order=True)
-            .join(self.series, on=["name", "labels"], how="anti")
-        )
-        start = self.series.height
-        self.series = pl.concat([self.series, new.with_columns(series=pl.int_range(pl.len(), dtype=pl.Int32) + start)])
-        return (
-            samples.join(self.series, on=["name", "labels"])
-            .join(pages.select("page_index", "page"), on="page_index")
-            .select("page", "series", "line", "value")
-            .sort("page", "line")
-        )
-
-    def _insert(self, table: str, rows: pl.DataFrame | list[dict[str, Any]]) -> None:
-        if not len(rows):
-            return
-        frame = rows if isinstance(rows, pl.DataFrame) else pl.DataFrame(rows, schema=self._narrow(table, rows))
-        self.connection.register("incoming", frame.to_arrow())
-        self.connection.execute(f"insert into {table} by name select * from incoming")
-        self.connection.unregister("incoming")
-
-    def _narrow(self, table: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
-        return {name: kind for name, kind in self.columns[table].items() if name in rows[0]}
 
     def _require_something(self, data: Path) -> None:
         found = self.connection.sql("select count(*) from files where status in ('read', 'partial')").fetchall()[0][0]

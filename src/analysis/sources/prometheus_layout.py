@@ -1,0 +1,224 @@
+"""The plain page at the speed of a search: its lines are known words, and only its values are new.
+
+Everything here is a shortcut with one rule: a page is taken only where reading it line by line, with the grammar of
+`prometheus_line`, gives the same samples. Whatever is not that plain is refused, and read carefully.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import compress
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from analysis.sources.files import MAX_LINE_CHARS
+from analysis.sources.prometheus_line import DECLARED, MAX_NUMBER_CHARS
+from analysis.sources.prometheus_words import CREATED, LABELS, PROCESS_START, SHIFT, Words
+
+_TELLS_MORE = re.compile(rb"#[ \t]*(?:EOF|scraped_at)\b", re.I)
+_END = b"# EOF"
+_NUMBER_BYTES = b"0123456789.eE+- nNaAiIfFtTyY"
+_LONGEST = MAX_LINE_CHARS - 2 * MAX_NUMBER_CHARS
+_INLINE = 12
+"""A string view holds this many bytes itself."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A page without its values: the beginning of each line, and what the samples on it are.
+
+    `series` are the numbers of the samples' series (all different) in the order of their lines, `lines` the lines
+    themselves from 1; `started` and `created` are the places, among the samples, of the process' start and of the
+    _created times; `instance` is the one scrape instance of all; `chars` is the length of all names and labels.
+    """
+
+    page: bytes = field(repr=False)
+    cuts: np.ndarray
+    """Where in the page each line's beginning ends: before a sample's value, and behind a comment."""
+    is_sample: np.ndarray
+    series: np.ndarray
+    lines: np.ndarray
+    started: np.ndarray
+    created: np.ndarray
+    instance: str
+    chars: int
+    is_openmetrics: bool
+
+    @cached_property
+    def beginnings(self) -> list[bytes]:
+        """What each line begins with; all of it for a comment."""
+        starts = [0]
+        for line in self.page.split(b"\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        return [self.page[start:cut] for start, cut in zip(starts, self.cuts.tolist(), strict=False)]
+
+    @cached_property
+    def _is_sample(self) -> list[bool]:
+        return list(self.is_sample.tolist())
+
+    def values(self, page: bytes) -> np.ndarray | None:
+        """The samples' values on a page of whole lines that are the layout's but for their values; else None."""
+        lines = page.split(b"\n")
+        if len(lines) != len(self.beginnings) + 1 or not all(map(bytes.startswith, lines, self.beginnings)):
+            return None
+        rests = list(map(bytes.removeprefix, lines, self.beginnings))
+        values = list(compress(rests, self._is_sample))
+        # A comment leaves nothing, a sample its value.
+        if rests.count(b"") != len(rests) - len(values) or not all(values):
+            return None
+        return _numbers(values)
+
+    def process_start(self, values: np.ndarray) -> float | None:
+        """process_start_time_seconds, else the earliest _created, of values that are times; else None."""
+        for places in (self.started, self.created):
+            if places.size:
+                times = values[places]
+                times = times[np.isfinite(times) & (times > 0)]
+                if times.size:
+                    return float(times.min())
+        return None
+
+
+def read(page: bytes, words: Words) -> tuple[Layout, np.ndarray] | None:
+    """The layout and the values of a page of whole lines, or None where it needs careful reading."""
+    if not page or words.is_full or not _is_text(page):
+        return None
+    place = np.frombuffer(page, "u1")
+    ends = np.flatnonzero(place == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    is_sample = place[starts] != ord("#")
+    begins, stops = starts[is_sample], ends[is_sample]
+    openmetrics = _comments([page[a:b] for a, b in zip(starts[~is_sample], ends[~is_sample], strict=True)],
+                            closed=not is_sample[-1])  # fmt: skip
+    if openmetrics is None or not begins.size:
+        return None
+    blanks, braces = np.flatnonzero(place == ord(" ")), np.flatnonzero(place == ord("{"))
+    # The last blank of a line is before its value, the first brace behind the name.
+    cuts = np.append(blanks, -1)[np.searchsorted(blanks, stops) - 1]
+    opens = np.append(braces, place.size)[np.searchsorted(braces, begins)]
+    if (cuts <= begins).any() or (stops - cuts > MAX_NUMBER_CHARS).any() or (ends - starts).max() > _LONGEST:
+        return None
+    names = _texts(page, place, begins, np.minimum(opens, cuts))
+    labels = _texts(page, place, np.minimum(opens + 1, cuts), cuts)
+    values = _cast(_texts(page, place, cuts + 1, stops))
+    keys = None if values is None or ((opens < cuts) & (opens + 1 >= cuts)).any() else _keys(names, labels, words)
+    if keys is None:
+        return None
+    whole = ends.copy()
+    whole[is_sample] = cuts + 1
+    chars = int((cuts - begins).sum())
+    layout = _layout(page, whole, is_sample, keys, chars, words, openmetrics)
+    return None if layout is None or values is None else (layout, values)
+
+
+def _is_text(page: bytes) -> bool:
+    """Whether a page is valid UTF-8; a carriage return may end a line, a byte order mark names another encoding."""
+    if b"\r" in page:
+        return False
+    try:
+        return page.isascii() or not page.decode().startswith("\ufeff")
+    except UnicodeDecodeError:
+        return False
+
+
+def _comments(comments: list[bytes], closed: bool) -> bool | None:
+    """Whether comment lines end in the mark of OpenMetrics; None when they may divide or date the page.
+
+    `closed` says that the last of them is the last line.
+    """
+    told = [what for what in map(declared, comments) if what]
+    is_openmetrics = closed and comments[-1] == _END
+    others = comments[:-1] if is_openmetrics else comments
+    divide = len(set(told)) < len(told) or any(map(_TELLS_MORE.match, others))
+    return None if divide else is_openmetrics
+
+
+def _texts(page: bytes, place: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pl.Series:
+    """Pieces of a page as strings that lie in it: nothing is copied but the short ones."""
+    lengths = (ends - begins).astype("u4")
+    padded = np.append(place, np.zeros(_INLINE, "u1"))
+    first = np.lib.stride_tricks.sliding_window_view(padded, _INLINE)[begins]
+    is_short = lengths <= _INLINE
+    first[is_short] *= np.arange(_INLINE, dtype="u4") < lengths[is_short, None]
+    views = np.empty((len(begins), 4), "u4")
+    views[:, 0] = lengths
+    views[:, 1:] = first.view("u4")
+    views[~is_short, 2] = 0
+    views[~is_short, 3] = begins[~is_short]
+    buffers = [None, pa.py_buffer(views), pa.py_buffer(page)]
+    return pl.from_arrow(pa.Array.from_buffers(pa.string_view(), len(begins), buffers))  # type: ignore[return-value]
+
+
+def _cast(texts: pl.Series) -> np.ndarray | None:
+    """The texts as doubles; None when one is no number as `parse_number` means it."""
+    numbers = texts.cast(pl.Float64, strict=False)
+    return None if numbers.null_count() or _overflown(numbers.to_numpy(), texts) else numbers.to_numpy()
+
+
+def _numbers(texts: list[bytes]) -> np.ndarray | None:
+    """As `_cast`, of few texts."""
+    if b" ".join(texts).translate(None, _NUMBER_BYTES) or max(map(len, texts)) > MAX_NUMBER_CHARS:
+        return None
+    try:
+        numbers = np.array(list(map(float, texts)))
+    except ValueError:
+        return None
+    return None if _overflown(numbers, texts) else numbers
+
+
+def _overflown(numbers: np.ndarray, texts: pl.Series | list[bytes]) -> bool:
+    """Whether one of the numbers is infinite because a double cannot hold it, and not because it says so."""
+    return any(str(texts[int(i)]).lower().count("n") == 0 for i in np.flatnonzero(np.isinf(numbers)))
+
+
+def _keys(names: pl.Series, labels: pl.Series, words: Words) -> np.ndarray | None:
+    """The keys of the series with these raw names and labels, when all are plain and different; else None."""
+    name = _known(names, words.name_numbers)
+    label = _known(labels, words.label_numbers)
+    if name is None or label is None:
+        return None
+    keys = name << SHIFT | label
+    return keys if pl.Series(keys).n_unique() == len(keys) else None
+
+
+def _known(raw: pl.Series, numbers_of: Callable[[pl.Series], list[int | None]]) -> np.ndarray | None:
+    """The numbers of raw words, each looked up once; None when one of them is not plain."""
+    once = raw.unique()
+    numbers = numbers_of(once)
+    if None in numbers:
+        return None
+    table = pl.DataFrame({"word": once, "number": pl.Series(numbers, dtype=pl.Int64)})
+    found = pl.DataFrame({"word": raw}).join(table, on="word", how="left", maintain_order="left")
+    return found["number"].to_numpy()
+
+
+def _layout(
+    page: bytes, cuts: np.ndarray, is_sample: np.ndarray, keys: np.ndarray, chars: int, words: Words, openmetrics: bool
+) -> Layout | None:
+    """The layout of a page that has one scrape instance; None when it has several."""
+    instances = {words.instances[number] for number in pl.Series(keys & LABELS).unique().to_list()}
+    if len(instances) > 1:
+        return None
+    roles = np.array(words.roles, "i1")[keys >> SHIFT]
+    return Layout(
+        page=page,
+        cuts=cuts,
+        is_sample=is_sample,
+        series=words.numbers(keys),
+        lines=np.flatnonzero(is_sample) + 1,
+        started=np.flatnonzero(roles == PROCESS_START),
+        created=np.flatnonzero(roles == CREATED),
+        instance=instances.pop(),
+        chars=chars,
+        is_openmetrics=openmetrics,
+    )
+
+
+@lru_cache(maxsize=1 << 13)
+def declared(comment: bytes) -> tuple[str, str] | None:
+    """What a comment declares, as `prometheus_text` understands it."""
+    match = DECLARED.match(comment.decode("utf-8", "replace"))
+    return (match[1], match[2][:200]) if match else None

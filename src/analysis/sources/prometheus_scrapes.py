@@ -1,0 +1,166 @@
+"""Files of plain pages, many of one exporter: each page a layout that is known by now, and its values."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BufferedReader
+
+import numpy as np
+import polars as pl
+
+from analysis.sources import files, prometheus_pages
+from analysis.sources.files import SourceFile, encoding_of
+from analysis.sources.prometheus_layout import Layout, declared, read
+from analysis.sources.prometheus_line import SCRAPED_AT
+from analysis.sources.prometheus_pages import page_time, parse_time
+from analysis.sources.prometheus_words import Words
+from analysis.sources.reading import Reading, Row
+
+MAX_PAGE_BYTES = 64 << 20
+"""Largest page that is held as a whole; a larger one is read line by line."""
+KEPT_LAYOUTS = 32
+"""Layouts that a page is compared with: of each exporter the last few."""
+_BLOCK = 4 << 20
+_SCRAPED = b"# scraped_at"
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """One page: its layout and values, the lines of the file before it, and its time where a line above says it."""
+
+    layout: Layout
+    values: np.ndarray
+    lines_before: int
+    at_s: float | None
+
+    @property
+    def lines(self) -> np.ndarray:
+        """The line of each sample in the file."""
+        return self.layout.lines + self.lines_before if self.lines_before else self.layout.lines
+
+
+@dataclass(slots=True)
+class Scrapes:
+    """Reads files of plain pages, and remembers their words and layouts from one file to the next."""
+
+    words: Words = field(default_factory=Words)
+    layouts: list[Layout] = field(default_factory=list)
+
+    def read(self, file: SourceFile, *, known_only: bool = False) -> list[Scrape] | None:
+        """The pages of a file, or None where one of them needs careful reading, or (`known_only`) has a new layout."""
+        scrapes: list[Scrape] = []
+        lines = samples = 0  # read so far
+        try:
+            with file.open() as stream:
+                for page in _pages(stream):
+                    scrape = self._scrape(page, lines, known_only) if page else None
+                    if scrape is None or not _goes_on(scrapes, scrape):
+                        return None
+                    lines = scrape.lines_before + len(scrape.layout.is_sample)
+                    samples += len(scrape.values)
+                    if lines > files.MAX_LINES or samples > prometheus_pages.MAX_SAMPLES:
+                        return None
+                    scrapes.append(scrape)
+        except files.UnreadableFileError:
+            return None
+        return scrapes if scrapes and not file.troubles and _is_in_bounds(scrapes) else None
+
+    def _scrape(self, page: bytes, lines_before: int, known_only: bool) -> Scrape | None:
+        at_s = None
+        if page.startswith(_SCRAPED):
+            line, _, page = page.partition(b"\n")
+            match = SCRAPED_AT.match(line.decode("utf-8", "replace"))
+            at_s = parse_time(match[1]) if match else None
+            lines_before += 1
+            if at_s is None:
+                return None
+        for place, layout in enumerate(self.layouts):
+            values = layout.values(page)
+            if values is not None:
+                self.layouts.insert(0, self.layouts.pop(place))
+                return Scrape(layout, values, lines_before, at_s)
+        found = None if known_only else read(page, self.words)
+        if found is None:
+            return None
+        self.layouts.insert(0, found[0])
+        while len(self.layouts) > KEPT_LAYOUTS or (
+            len(self.layouts) > 1 and sum(len(layout.page) for layout in self.layouts) > MAX_PAGE_BYTES
+        ):
+            self.layouts.pop()
+        return Scrape(*found, lines_before, at_s)
+
+
+def page_rows(file: SourceFile, scrapes: list[Scrape]) -> list[Row]:
+    """The rows of `pages` for the pages of a file."""
+    folder = file.path.rpartition("/")[0] or "."
+    rows = []
+    times = Counter(scrape.layout.instance for scrape in scrapes)
+    for index, scrape in enumerate(scrapes):
+        instance = scrape.layout.instance
+        when, source = page_time(file, times[instance] == 1, scrape.at_s)
+        rows.append({
+            "page_index": index, "target": f"{folder}@{instance}" if instance else folder, "scraped_at_s": when,
+            "scraped_at_source": source, "process_start_s": scrape.layout.process_start(scrape.values),
+        })  # fmt: skip
+    return rows
+
+
+def page_format(scrapes: list[Scrape]) -> str:
+    """The reader's name for the shape of these pages."""
+    return "openmetrics" if any(scrape.layout.is_openmetrics for scrape in scrapes) else "prometheus-text"
+
+
+def reading(file: SourceFile, scrapes: list[Scrape], words: Words) -> Reading:
+    """What careful reading hands over for the same pages."""
+    result = Reading("metrics", page_format(scrapes))
+    result.tables["pages"] = page_rows(file, scrapes)
+    samples = pl.DataFrame(
+        {"page_index": np.repeat(np.arange(len(scrapes)), [len(scrape.values) for scrape in scrapes]),
+         "series": np.concatenate([scrape.layout.series for scrape in scrapes]),
+         "line": np.concatenate([scrape.lines for scrape in scrapes]),
+         "value": np.concatenate([scrape.values for scrape in scrapes])}
+    )  # fmt: skip
+    known = words.table()[samples["series"]]
+    frame = samples.select("page_index", known["name"], known["labels"], "line", "value")
+    result.tables["samples"] = frame  # type: ignore[assignment]  # columns: rows would fill the memory
+    return result
+
+
+def _pages(stream: BufferedReader) -> Iterator[bytes | None]:
+    """The pages of a file, each whole; None where it cannot be told what is a page, or the last one is cut off."""
+    buffer, start = stream.read(_BLOCK), 0
+    if encoding_of(buffer[:4]) != "utf-8-sig":
+        yield None
+        return
+    first = buffer.partition(b"\n")[0]
+    # A page begins with what the first one begins with: when it was taken, or its first declaration.
+    mark = _SCRAPED if first.startswith(_SCRAPED) else first + b"\n" if declared(first) else b""
+    while True:
+        end = buffer.find(b"\n" + mark, start + 1) + 1 if mark else 0
+        if end:
+            yield buffer[start:end]
+            start = end
+        elif more := stream.read(_BLOCK):
+            buffer, start = buffer[start:] + more, 0
+            if len(buffer) > MAX_PAGE_BYTES:
+                yield None
+                return
+        else:
+            yield buffer[start:] if buffer.endswith(b"\n") else None
+            return
+
+
+def _goes_on(scrapes: list[Scrape], scrape: Scrape) -> bool:
+    """Whether careful reading begins a page here too: at a time, or where series of the page before come again."""
+    if not scrapes or scrape.at_s is not None or scrapes[-1].layout is scrape.layout:
+        return True
+    return bool(np.intersect1d(scrapes[-1].layout.series, scrape.layout.series).size)
+
+
+def _is_in_bounds(scrapes: list[Scrape]) -> bool:
+    """Whether the series of a file are so few that careful reading takes them."""
+    layouts = {id(scrape.layout): scrape.layout for scrape in scrapes}.values()
+    return (
+        sum(len(layout.series) for layout in layouts) <= prometheus_pages.MAX_SERIES
+        and sum(layout.chars for layout in layouts) <= prometheus_pages.MAX_SERIES_CHARS // 2
+    )

@@ -1,0 +1,198 @@
+"""Plain pages are read at once: exactly where, and exactly what, reading line by line gives."""
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from analysis import paths
+from analysis.sources import prometheus_layout, prometheus_line, prometheus_scrapes, prometheus_text, prometheus_words
+from analysis.sources.files import SourceFile
+from analysis.sources.prometheus_line import parse_number
+from analysis.sources.prometheus_scrapes import Scrapes, reading
+from analysis.sources.reading import Reading
+
+EXAMPLES = int(os.environ.get("METRIC_EXAMPLES", "200"))
+MANY = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+RECORDED = sorted((paths.DATA / "vllm-cpu" / "metrics" / "A2").glob("*.prom.gz"))
+
+
+def source(folder: Path, text: str | bytes, name: str = "m/page.prom") -> SourceFile:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return SourceFile(name, path, path.stat().st_size, 7.0)
+
+
+def content(read: Reading) -> tuple[Any, ...]:
+    """All that a reading says, NaN made comparable."""
+    samples: Any = read.tables.get("samples", [])
+    rows = samples.sort("page_index", "line").rows() if len(samples) else []
+    return (
+        read.format, read.tables.get("pages", []), [(*row[:4], repr(row[4])) for row in rows], read.unparsed,
+        read.message,
+    )  # fmt: skip
+
+
+def plainly(file: SourceFile, scrapes: Scrapes | None = None) -> Reading | None:
+    scrapes = scrapes or Scrapes()
+    found = scrapes.read(file)
+    return reading(file, found, scrapes.words) if found else None
+
+
+def page(at: int, names: str = "abc") -> str:
+    return "".join(f'# HELP vllm:{n} H\n# TYPE vllm:{n} gauge\nvllm:{n}{{le="1",x="{n}"}} {at}.5\n' for n in names)
+
+
+PLAIN = {
+    "one page": page(1),
+    "no labels, empty labels": "vllm:a 1\nvllm:b{} 2\nray_vllm_c 3\n",
+    "labels out of order": 'vllm:a{ z="1" , a="2",} 3\n',
+    "escapes, equals, commas": r'vllm:a{x="a\\\"b,\n",y="=",z="\",="} 1' + "\n",
+    "commas and nothing": 'vllm:a{a=",",b="",c=",,"} 1\n',
+    "text of the world": 'vllm:a{x="ünï→"} 1\n',
+    "control character": 'vllm:a{x="a\x01b"} 1\n',
+    "numbers": "a:1 NaN\na:2 +Inf\na:3 -inf\na:4 1e-400\na:5 .5\na:6 1.\na:7 -nan\na:8 0.1e+05\n",
+    "instances": 'vllm:a{instance="h:1",pod="p"} 1\nvllm:b{pod="p",instance="h:1"} 1\n',
+    "process start": "process_start_time_seconds 5\nvllm:a_created 4\nvllm:b_created 3\n",
+    "created, not times": "vllm:a_created NaN\nvllm:b_created 0\nvllm:c_created 9\n",
+    "openmetrics": page(1) + "# EOF\n",
+    "pages": page(1) + page(2) + page(3, "acd"),
+    "pages of openmetrics": (page(1) + "# EOF\n") * 2,
+    "dated pages": "# scraped_at 2026-11-29T13:15:00Z\n" + page(1) + "# scraped_at: 1795958400\n" + page(2),
+    "comments of no meaning": "#\n# a\n#TYPE vllm:a gauge\nvllm:a 1\n",
+}
+CAREFUL = {
+    "twice spaced": 'vllm:a{a="2"}  3\n',
+    "cut off": "vllm:a 1\nvllm:b 53",
+    "cut second page": page(1) + page(2)[:-3],
+    "no sample": "vllm:a 1\nvllm:b x\n",
+    "sample's time": "vllm:a 1 1786929018620\n",
+    "exemplar": 'vllm:a 1 # {x="y"} 1\n',
+    "same series twice": "vllm:a 1\nvllm:a 2\n",
+    "same series written differently": 'vllm:a{x="1",y="2"} 1\nvllm:b 2\nvllm:a{y="2",x="1"} 1\n',
+    "duplicate label": 'vllm:a{x="1",x="1"} 1\n',
+    "two instances": 'vllm:a{pod="p"} 1\nvllm:a{pod="q"} 1\n',
+    "name in labels": '{__name__="vllm:a"} 1\n{"vllm:b"} 2\n',
+    "declared twice": page(1, "ab") + page(1, "c") + page(2, "b"),
+    "second page of other series": "# TYPE vllm:a gauge\nvllm:a 1\n# TYPE vllm:a gauge\nvllm:b 1\n",
+    "empty line": "vllm:a 1\n\nvllm:b 1\n",
+    "tab": "vllm:a\t1\n",
+    "leading blank": " vllm:a 1\n",
+    "carriage returns": page(1).replace("\n", "\r\n"),
+    "utf-16": page(1).encode("utf-16"),
+    "byte order mark": "\ufeff" + page(1),
+    "bad bytes": b'vllm:a{x="\xff"} 1\n',
+    "too large for a double": "vllm:a 1e999\n",
+    "too long a number": "vllm:a 0." + "0" * 500 + "\n",
+    "underscore": "vllm:a 1_0\n",
+    "open brace": "vllm:a{ 1\n",
+    "unquoted": "vllm:a{x=,y=} 1\n",
+    "zero byte": 'vllm:a{x=\x00} 1\nvllm:b{x="\x00"} 1\n',
+    "undated page": "# scraped_at soon\nvllm:a 1\n",
+    "an end inside": "vllm:a 1\n# EOF\nvllm:b 1\n",
+    "comments only": "# HELP a b\n",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
+def test_plain_pages_are_read_at_once_as_line_by_line(tmp_path: Path, text: str) -> None:
+    file = source(tmp_path, text)
+    found = plainly(file)
+    assert found is not None
+    assert content(found) == content(prometheus_text.read_carefully(file))
+
+
+@pytest.mark.parametrize("text", CAREFUL.values(), ids=CAREFUL)
+def test_what_is_not_plain_is_read_line_by_line(tmp_path: Path, text: str | bytes) -> None:
+    file = source(tmp_path, text)
+    assert plainly(file) is None
+    assert content(prometheus_text.read(file)) == content(prometheus_text.read_carefully(source(tmp_path, text)))
+
+
+TOKENS = st.lists(
+    st.sampled_from([
+        "vllm:a", "vllm:b", "c_created", "process_start_time_seconds", " ", "  ", "\t", "{", "}", '{x="1"}',
+        '{x="2",y="1"}', '{pod="p"}', '{y="1",x="2"}', "1", "2.5", "NaN", "+Inf", "1e999", "_", "\n", "\n", "\n", "\r",
+        "#", "# ", "TYPE ", "HELP ", "# TYPE vllm:a gauge\n", "# HELP vllm:b x\n", "# EOF\n",
+        "# scraped_at 1795958400\n",
+        '"', "\\", ",", "=", "\x00", "ü", " 1\n", " 2\n", " 3\n", "vllm:a 1\n", 'vllm:b{x="1"} 2\n', "vllm:d 4\n",
+    ]),
+    max_size=24,
+).map("".join)  # fmt: skip
+
+
+@MANY
+@given(st.lists(TOKENS, min_size=1, max_size=4))
+def test_whatever_is_taken_is_what_careful_reading_takes(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    """Several files in a row: what one leaves behind must not show in the next."""
+    folder, scrapes = tmp_path_factory.getbasetemp(), Scrapes()
+    for text in texts:
+        for again in (text, text.replace("1\n", "7\n"), text + text):
+            file = source(folder, again)
+            found = plainly(file, scrapes)
+            if found is not None:
+                assert content(found) == content(prometheus_text.read_carefully(file))
+
+
+@MANY
+@given(st.text("0123456789.eE+-nNaAiIfFtTyYxX_()pP", max_size=9) | st.floats().map(repr))
+def test_numbers_are_those_of_the_grammar(text: str) -> None:
+    want = parse_number(text)
+    for found in (prometheus_layout._cast(pl.Series([text])), prometheus_layout._numbers([text.encode()])):
+        if found is None:
+            assert want is None or "(" in text
+        else:
+            assert repr(float(found[0])) == repr(want)
+
+
+def test_recorded_pages_are_plain_and_read_alike(tmp_path: Path) -> None:
+    scrapes = Scrapes()
+    for path in RECORDED:
+        file = SourceFile(f"metrics/A2/{path.name}", path, path.stat().st_size, 7.0)
+        found = plainly(file, scrapes)
+        assert found is not None
+        assert content(found) == content(prometheus_text.read_carefully(file))
+    assert len(RECORDED) > 20 and len(scrapes.layouts) < 5
+
+
+@pytest.fixture
+def count_calls(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    def watch(module: Any, name: str) -> list[str]:
+        real, seen = getattr(module, name), list[str]()
+
+        def counted(text: Any, *rest: Any) -> Any:
+            seen.append(text)
+            return real(text, *rest)
+
+        monkeypatch.setattr(module, name, counted)
+        return seen
+
+    return watch
+
+
+def test_each_distinct_series_is_parsed_once(tmp_path: Path, count_calls: Callable[..., list[str]]) -> None:
+    """Work for a series of scrapes grows with the distinct series, not with the pages."""
+    made = count_calls(prometheus_words, "make_series")
+    parsed = count_calls(prometheus_words, "parse_labels")
+    line_by_line = count_calls(prometheus_line, "parse_series")
+    learned = count_calls(prometheus_scrapes, "read")
+    text = gzip.decompress(RECORDED[-1].read_bytes()).decode()
+    scrapes = Scrapes()
+    for scrape in range(20):
+        file = source(tmp_path, text.replace("} 0.0\n", f"}} {scrape}.0\n"), f"m/{scrape}.prom")
+        assert scrapes.read(file)
+    names = {line.partition(" ")[0].partition("{")[0] for line in text.splitlines() if line[0] != "#"}
+    assert len(scrapes.words.series) == sum(line[0] != "#" for line in text.splitlines()) > 400
+    assert len(made) == len(names)
+    assert parsed == line_by_line == []  # plain labels in canonical order need no parser
+    assert len(learned) == len(scrapes.layouts) == 1

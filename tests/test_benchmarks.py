@@ -1,0 +1,50 @@
+"""What the benchmarks say of themselves: the fit, the page, and when a ratio became worse. Nothing is timed here."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks import bench, generate
+
+
+def row(ratio: float, low: float, high: float) -> dict[str, Any]:
+    return {"what": "a page", "unit": "samples", "peer": "p", "amount": 10, "rate": 2.5e6, "ratio": ratio, "low": low,
+            "high": high, "goal": 20.0, "rate_goal": None}  # fmt: skip
+
+
+def test_the_exponent_is_that_of_the_growth() -> None:
+    linear = [(n, 0.0, n / 1e6, 0.0) for n in (10**5, 10**6, 10**7)]
+    square = [(n, 0.0, n * n / 1e9, 0.0) for n in (10**5, 10**6, 10**7)]
+    assert bench.exponent(linear) == pytest.approx(1.0)
+    assert bench.exponent(square) == pytest.approx(2.0)
+
+
+def test_a_ratio_is_worse_when_it_fell_beyond_its_spread() -> None:
+    before = {"pairs": [row(25, 24, 26)]}
+    assert bench.regressions({"pairs": [row(24, 20, 26)]}, before) == []
+    assert bench.regressions({"pairs": [row(18, 16, 25)]}, before) == []
+    assert bench.regressions({"pairs": [row(18, 17, 19)]}, before) == ["a page beside p: 18 times, was 25"]
+    assert bench.regressions({"pairs": [row(18, 17, 19)]}, None) == []
+
+
+def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
+    result = {
+        "machine": {"at": "now", "commit": "c", "cpu": "x", "cores": 2, "memory_gib": 8, "python": "3.11", "load": 0.1},
+        "pairs": [row(25, 24, 26)],
+        "growth": [(10**5, 12.0, 0.1, 200.0), (10**6, 120.0, 1.0, 300.0)],
+        "report": {"first report": 20.0, "empty notebooks": 10.0},
+    }  # fmt: skip
+    text = bench.page(result)
+    assert "| a page | 2,500,000 samples | p | 25 (24 to 26) | 20 times |" in text
+    assert "to the power of 1.00" in text
+    assert "| first report | 20.0 | 2.00 |" in text
+
+
+def test_made_pages_are_pages_whose_counters_rise() -> None:
+    first, second = generate.page_at(1), generate.page_at(2)
+    samples = [line.rpartition(" ") for line in first.splitlines() if not line.startswith("#")]
+    later = [line.rpartition(" ") for line in second.splitlines() if not line.startswith("#")]
+    assert len(samples) == generate.SAMPLES
+    assert [name for name, _, _ in samples] == [name for name, _, _ in later]
+    totals = [(float(a), float(b)) for (name, _, a), (_, _, b) in zip(samples, later, strict=True) if "_bucket" in name]
+    assert all(a <= b for a, b in totals) and any(a < b for a, b in totals)
