@@ -9,7 +9,7 @@ SHELL := /bin/bash
 export DATA OUT A B BATCH_TOKENS MAX_MODEL_LEN URL CHAT BATCH MODEL REQUESTS REMOTE ARM FROM FORCE EVERY FOR CMD REPEAT NAME TIMEOUT AFTER
 
 .DEFAULT_GOAL := help
-.PHONY: help setup report single check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage validation bench fuzz lint lock clean
+.PHONY: help setup report single post check-report compare facts risk trace decide capture capture-boot export claims notebook reconstruct lab test coverage validation bench fuzz lint lock clean
 
 setup: $(READY)  ## make the environment in .venv from requirements.lock
 
@@ -18,6 +18,9 @@ report: $(READY)  ## read a study and render its report: make report DATA=vllm-c
 
 single: $(READY)  ## the report as one HTML file, to mail: make single DATA=vllm-cpu/
 	@$(PY) -m analysis single "$${DATA:-}" $${OUT:+--out "$$OUT"}
+
+post: $(READY)  ## write the study's post, Markdown and HTML, from its report: make post DATA=cluster-a/
+	@$(PY) -m analysis post "$${DATA:-}" $${OUT:+--out "$$OUT"}
 
 check-report: $(READY)  ## may the report be shared? secrets, names, scripts in it: make check-report DATA=vllm-cpu/
 	@$(PY) -m analysis check-report "$${DATA:-}"

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from analysis.report.post import write
+from tests.posts import reported
+from tests.simulate import Truth
+
 CHROMIUM = "/usr/bin/chromium"
 pytestmark = [
     pytest.mark.browser,
@@ -252,3 +256,32 @@ def test_one_file_holds_the_whole_report(browser: Any, report: Path, tmp_path: P
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert visit.asked == [file.as_uri()]
     assert visit.said == []
+
+
+@pytest.fixture(scope="module")
+def post(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a report of a simulated study with its post."""
+    root = tmp_path_factory.mktemp("post")
+    write(reported(Truth(refused=1, unmatched=2).write(root / "study"), root / "report"))
+    return root / "report"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_post_fits_stands_out_and_says_nothing(browser: Any, post: Path, width: int, scheme: str) -> None:
+    visit = Visit(browser, post / "post.html", width, scheme)
+    visit.page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert visit.page.evaluate(FAINT) == []
+    assert visit.said == []
+    assert visit.page.locator("sup a").count() > 3
+    visit.page.locator("sup a").last.click()
+    assert visit.page.evaluate("document.querySelector(location.hash).closest('ol.evidence') !== null")
+
+
+def test_a_checker_of_accessibility_finds_nothing_serious_in_a_post(browser: Any, post: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = browser.new_context(bypass_csp=True).new_page()
+    page.goto((post / "post.html").as_uri())
+    found = Axe().run(page).response["violations"]
+    assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")] == []

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from analysis import charts
-from analysis.report.figure import figure
+from analysis.report.figure import figure, to_svg
 
 ROWS = pl.DataFrame({"group": ["a"], "minutes": [1.0], "value": [5.0], "low": [4.0], "high": [6.0]})
 
@@ -41,3 +41,10 @@ def test_a_long_title_is_wrapped_in_the_files_and_left_whole_in_the_page(tmp_pat
 
 def test_nothing_is_written_without_a_folder() -> None:
     assert "href" not in re.sub(r"url\(#[^)]*\)", "", figure(chart(), "x", ROWS, None, "c").html)
+
+
+def test_a_layer_that_draws_nothing_leaves_no_picture_without_a_name() -> None:
+    nothing = alt.Chart(ROWS).mark_point().encode(x="minutes:Q").transform_filter("datum.value > 99")
+    svg = to_svg((alt.Chart(ROWS).mark_line().encode(x="minutes:Q") + nothing).to_dict(), "x")
+    assert 'role="graphics-object"' in svg
+    assert "mark-symbol" not in svg

@@ -24,6 +24,8 @@ ONE_WIDTH = (
 )
 """Goes with each figure: in JupyterLab, without the report's style sheet, both drawings would show."""
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
+_EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
+"""A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
 _BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]
 
@@ -67,6 +69,7 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
 def to_svg(spec: Spec, prefix: str) -> str:
     """The SVG of a Vega-Lite spec, its ids prefixed so that several can stand in one page."""
     svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+    svg = _EMPTY.sub("", svg)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}-", svg)
 

@@ -75,7 +75,7 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
         then = (row.get("next_step", ""), row.get("unless", ""))
         takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned, *then))
     provenance = facts(results.json["generated_from"])
-    return ReportIndex(results.json["study"], tuple(takeaways), _missing(by_key.values()), provenance, results.redacted)
+    return ReportIndex(results.json["study"], tuple(takeaways), missing(by_key.values()), provenance, results.redacted)
 
 
 def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:
@@ -85,8 +85,8 @@ def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") ->
     )  # fmt: skip
 
 
-def _missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:
-    """One gap a reason and group of figures."""
+def missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:
+    """What could not be computed: one gap a reason and group of figures."""
     by_reason: dict[str, list[Estimate]] = {}
     for e in estimates:
         if e.value is None and e.low is None and e.high is None:
