@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.redact import redact
 from analysis.report.errors import ReportError
+from analysis.report.made_from import MADE_FROM
 from analysis.report.offline import loads
 
 KINDS = {".html", ".svg", ".json", ".csv", ".js", ".png", ".md"}
@@ -71,6 +72,8 @@ def _texts(path: Path, text: str) -> Iterator[str]:
         yield from reader.texts
     elif path.suffix == ".csv":
         yield from (cell for row in csv.reader(text.splitlines()) for cell in row)
+    elif path.name == MADE_FROM:  # digests, of our own making
+        yield from json.loads(text)["notebooks"]
     elif path.suffix == ".json":
         yield from _strings(json.loads(text))
     elif path.suffix == ".js":
