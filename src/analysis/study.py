@@ -20,7 +20,7 @@ from analysis.report.figure import Figure, figure
 from analysis.report.names import PAGE
 from analysis.report.table import Table, table
 from analysis.store import fingerprint
-from analysis.store.load import Progress, load
+from analysis.store.load import Progress, load, without_bar
 
 REBUILT = "From reconstructed files: intervals may rest on assumed figures"
 PINNED = "ANALYSIS_STORE"
@@ -49,7 +49,7 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
 
 def _connected(database: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(str(database), read_only=True)
-    connection.execute("set enable_progress_bar = false")  # it would show on the pages
+    without_bar(connection)  # it would show on the pages
     return connection
 
 

@@ -61,7 +61,7 @@ def bundle() -> str:
     """The script of the figures with all that it needs; made once for each version of what it is made of."""
     ours = (SCRIPTS / FIGURES).read_text(encoding="utf-8")
     made_of = fingerprint.digest((version("vl-convert-python"), VEGA_LITE, ours))
-    kept = paths.STORES / f"figures-{made_of[:16]}.js"
+    kept = paths.SCRIPTS / f"figures-{made_of[:16]}.js"
     if not kept.is_file():
         kept.parent.mkdir(parents=True, exist_ok=True)
         partial = kept.with_name(f".{kept.name}.{os.getpid()}")

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,13 @@ Progress = Callable[[Done], None]
 _DESCRIPTION = re.compile(r"(readme|license|notes|errors)(\.(md|txt|rst))?$", re.IGNORECASE)
 
 
+def without_bar(connection: duckdb.DuckDBPyConnection) -> None:
+    """Turn off the database's own progress bar."""
+    # In JupyterLab without ipywidgets the bar cannot be shown, and turning it off is refused for that reason.
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("set enable_progress_bar = false")
+
+
 class StoreError(Exception):
     """The store cannot be written: the message names the folder."""
 
@@ -66,7 +74,7 @@ def load(data: Path, database: Path, progress: Progress | None = None, earlier: 
     try:
         with duckdb.connect(str(partial), config={"temp_directory": f"{partial}.tmp"}) as connection:
             connection.execute(f"set memory_limit = '{MEMORY_LIMIT}'")
-            connection.execute("set enable_progress_bar = false")  # standard output is ours
+            without_bar(connection)  # standard output is ours
             if parquet.is_export(data):
                 digest = parquet.fill(connection, data, run_views)
             else:
