@@ -28,7 +28,9 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog="python -m analysis", description=__doc__)
     choices = parser.add_subparsers(dest="command", required=True)
-    for name in sorted(module.name for module in iter_modules(commands.__path__)):
+    names = sorted(module.name for module in iter_modules(commands.__path__))
+    asked = given[0].replace("-", "_") if given else ""
+    for name in [asked] if asked in names else names:  # the others' imports take their time
         command = _command(name)
         its = choices.add_parser(name.replace("_", "-"), help=_help(command))
         command.arguments(its)

@@ -86,7 +86,7 @@ class Study:
     def compare(self, a: str, b: str, measure: str, kind: str | None = None) -> Estimate:
         """Arm b over arm a with a verdict against the declared margin, boots as units; `picked` says which test.
 
-        `kind` is the class of requests, for measures that are by class (findings/arms.MEASURES lists all).
+        `kind` is the class of requests, for measures that are by class (findings/arm_measures.MEASURES lists all).
         """
         return ask.compare(self.connection, a, b, measure, kind)
 

@@ -15,7 +15,7 @@ SHORT = {
     "pool": "token pool", "available": "KV memory", "engine_memory": "engine mem.", "peak_memory": "peak memory",
     "start_up": "start-up",
 }  # fmt: skip
-"""What fits beside a narrow chart, in the order of arms.MEASURES."""
+"""What fits beside a narrow chart, in the order of arm_measures.MEASURES."""
 FARTHEST = 16.0
 """Ratios beyond it or its inverse are not drawn, intervals are cut: one far ratio would press the rest together."""
 MOST_ROWS = 40

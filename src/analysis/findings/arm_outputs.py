@@ -7,7 +7,8 @@ from difflib import SequenceMatcher
 
 import polars as pl
 
-from analysis.findings.arms import MEASURES, PER_CLASS, Arms, Pair
+from analysis.findings.arm_measures import MEASURES
+from analysis.findings.arms import PER_CLASS, Arms, Pair
 
 NEAR = 0.9
 """Two texts are near when this share of their characters is in common blocks (Ratcliff and Obershelp)."""

@@ -9,8 +9,9 @@ from analysis.estimates.compare import MARGIN
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import arm_conditions, arm_knobs, arms
+from analysis.findings.arm_measures import MEASURES
 from analysis.findings.arm_verdicts import price
-from analysis.findings.arms import MEASURES, Arms, Pair
+from analysis.findings.arms import Arms, Pair
 
 UNITS = {"output_tokens_per_s": "tokens/s", "completed_per_hour": "1/h", "valid_per_hour": "1/h", "prefill_share": "1",
          "pool": "tokens", "available": "bytes", "engine_memory": "bytes", "peak_memory": "bytes"}  # fmt: skip

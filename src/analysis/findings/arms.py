@@ -15,27 +15,13 @@ import polars as pl
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.family import Pair, compare_pairs
 from analysis.findings import arm_knobs, integrity
+from analysis.findings.arm_measures import MEASURES
 from analysis.findings.frames import rows
 
 FINDING = "50-arms"
 PAUSE_S = 3600.0
 """Without declared sessions, a pause longer than this between two boots begins a new one."""
 PER_CLASS = frozenset({"completed_per_hour", "valid_per_hour", "ttft_p50", "ttft_p95", "inter_token_p99"})
-MEASURES = {
-    "output_tokens_per_s": ("throughput (output tokens/s)", "more"),
-    "completed_per_hour": ("completed records per hour", "more"),
-    "valid_per_hour": ("valid records per hour", "more"),
-    "ttft_p50": ("time to first token, median", "less"),
-    "ttft_p95": ("time to first token, p95", "less"),
-    "inter_token_p99": ("between tokens, p99", "less"),
-    "prefill_share": ("prefill share of request-seconds", ""),
-    "pool": ("token pool", "more"),
-    "available": ("memory for the KV cache", "more"),
-    "engine_memory": ("memory of the engine without the cache", "less"),
-    "peak_memory": ("peak memory of the engine's processes", "less"),
-    "start_up": ("start-up time", "less"),
-}
-"""What arms are compared in: what a reader calls it, and which way is better (empty: neither)."""
 SPEED = frozenset({*PER_CLASS, "output_tokens_per_s"})
 """Measures in which shorter or invalid answers look like speed."""
 PARTS = ("measures", "knobs", "conditions", "answers", "phases")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.estimates.estimate import Estimate
-from analysis.findings.arms import MEASURES
+from analysis.findings.arm_measures import MEASURES
 
 LABELS = {
     "time.prefill_share.request_seconds": "prefill share of prefill and decode time",
@@ -109,9 +109,6 @@ _BARE = {"measure", "outcome", "verdict"}
 _NAMES = {"a": "base", "b": "arm"}
 """Qualifiers that are called otherwise."""
 _VALUES = {("measure", measure): text for measure, (text, _) in MEASURES.items()} | {
-    ("measure", "available"): "available memory", ("measure", "tokens"): "token pool",
-}  # fmt: skip
-_VALUES = {
     ("lever", "prefix_cache"): "prefix cache",
     ("lever", "output_tokens"): "output tokens",
     ("measure", "available"): "available memory",
