@@ -208,14 +208,20 @@ def risk_sentence(answers: list[Risk]) -> str:
     """The answer on the next boot: what is safe and what is not, and the closest call that was not tried."""
     if not answers:
         return "Whether the next boot starts cannot be said: no boot log prints its batch tokens with its memory."
-    counts = {word: sum(r.verdict == word for r in answers) for word in ("safe", "risky", "cannot_tell")}
+    safe, risky, open_ones = (_some(answers, word) for word in ("safe", "risky", "cannot_tell"))
     said = (
-        f"Settings asked about: {len(answers)}. Safe (a refusal in at most one of twenty boots, by every route): "
-        f"{counts['safe']}; risky: {counts['risky']}; cannot be told: {counts['cannot_tell']}"
+        f"Of {len(answers)} settings asked about, {safe} safe (a refusal in at most one of twenty boots, by every route), "
+        f"{risky} risky and {open_ones} not to be told"
     )
     if (call := closest(answers)) is None:
         return f"{said}."
     return f"{said}. The closest call is {call.batch:,} batch tokens at length {call.length:,}: {_chances(call)}."
+
+
+def _some(answers: list[Risk], verdict: str) -> str:
+    """How many answers have this verdict, with their verb: "none is", "1 is", "4 are"."""
+    n = sum(r.verdict == verdict for r in answers)
+    return "none is" if n == 0 else f"{n} {'is' if n == 1 else 'are'}"
 
 
 def closest(answers: list[Risk]) -> Risk | None:
