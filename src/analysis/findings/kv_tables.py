@@ -208,10 +208,11 @@ def risk_sentence(answers: list[Risk]) -> str:
     """The answer on the next boot: what is safe and what is not, and the closest call that was not tried."""
     if not answers:
         return "Whether the next boot starts cannot be said: no boot log prints its batch tokens with its memory."
-    safe, risky, open_ones = (_some(answers, word) for word in ("safe", "risky", "cannot_tell"))
+    safe, risky = _some(answers, "safe"), _some(answers, "risky")
+    untold = sum(r.verdict == "cannot_tell" for r in answers)
     said = (
-        f"Of {len(answers)} settings asked about, {safe} safe (a refusal in at most one of twenty boots, by every route), "
-        f"{risky} risky and {open_ones} not to be told"
+        f"Of {len(answers)} settings asked about, {safe} safe (a refusal in at most one of twenty boots, by every "
+        f"route) and {risky} risky" + (f"; {untold} cannot be told" if untold else "")
     )
     if (call := closest(answers)) is None:
         return f"{said}."
