@@ -1,7 +1,7 @@
 """The queries that make a server compute reset-aware increases exactly, in what PromQL and MetricsQL share.
 
 `increase()` is not used: it extrapolates from the samples inside a window to its edges. Here an increase is the
-value at the end of a window less the value at its start, plus what was there before each fall: docs/decisions/0011.
+value at the end of a window less the value at its start, plus what was there before each fall: docs/decisions/0008.
 """
 
 import re
