@@ -53,8 +53,8 @@ def test_the_answer_is_computed() -> None:
     assert [e.high is not None and e.high < 0.5 for e in own] == [True, True]
     assert [e.high is not None and e.low is not None and e.low < 0.5 < e.high for e in steps] == [True, True]
     assert said[1] == (
-        f"by the requests' own seconds it is not: prefill is {show(own[0])} and {show(own[1])} of them. In the engine's "
-        f"steps it is {show(steps[0])} and {show(steps[1])} of the time, so neither side may be dropped."
+        f"by the requests' own seconds it is not: prefill is {show(own[0])} and {show(own[1])} of them. In the "
+        f"engine's steps it is {show(steps[0])} and {show(steps[1])} of the time, so neither side may be dropped."
     )
 
 
