@@ -26,6 +26,9 @@ EXPECTED = (
 def main(arguments: list[str] | None = None) -> int:
     """Run one command: exit status 0 when it did what it says, 1 when its input does not allow it, 130 on Ctrl-C."""
     given = sys.argv[1:] if arguments is None else arguments
+    # What follows -- is another program's command line: argparse would take its options for ours.
+    dashes = given.index("--") if "--" in given else len(given)
+    given, after_dashes = given[:dashes], given[dashes + 1 :]
     parser = argparse.ArgumentParser(prog="python -m analysis", description=__doc__)
     choices = parser.add_subparsers(dest="command", required=True)
     names = sorted(module.name for module in iter_modules(commands.__path__))
@@ -35,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
         its = choices.add_parser(name.replace("_", "-"), help=_help(command))
         command.arguments(its)
         its.set_defaults(run=command.run)
-    options = parser.parse_args(given)
+    options = parser.parse_args(given, argparse.Namespace(after_dashes=after_dashes))
     try:
         return int(options.run(options))
     except EXPECTED as error:

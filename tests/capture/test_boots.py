@@ -1,7 +1,10 @@
 """Boots of a stand-in for an engine: logs with times, exit status, repeats, and nothing left running."""
 
 import json
+import os
 import re
+import shlex
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 from analysis import paths
+from analysis.__main__ import main
 from analysis.capture.boots import Boot, capture_boots
 from analysis.capture.folder import CaptureError
 from analysis.study import Study
@@ -117,3 +121,21 @@ def test_a_stop_ends_the_boot_and_begins_no_other(tmp_path: Path) -> None:
 def test_a_command_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="cannot be started"):
         _boots([str(tmp_path / "nothing")], tmp_path / "s")
+
+
+@pytest.mark.parametrize("by_make", [False, True])
+def test_the_command_line_takes_its_options_and_leaves_the_engine_its_own(by_make: bool, tmp_path: Path) -> None:
+    """With `make` the command is one text; directly it follows two dashes."""
+    engine = [*_engine(tmp_path, "say('x ' + ' '.join(sys.argv[1:])); sys.exit(3)"), "--name", "its own", "--port", "1"]
+    folder = tmp_path / "s"
+    if by_make:
+        env = {**os.environ, "DATA": str(folder), "CMD": shlex.join(engine), "NAME": "n", "ARM": "A", "TIMEOUT": "20s"}
+        command = ["make", "--silent", "capture-boot", f"PY={sys.executable}"]
+        subprocess.run(command, cwd=paths.ROOT, env=env, check=True, capture_output=True)
+    else:
+        given = ["capture-boot", str(folder), "--name", "n", "--arm", "A", "--timeout", "20s", "--", *engine]
+        assert main(given) == 0
+    [log] = (folder / "boots").glob("*.log")
+    assert log.name == "n-1.log"
+    assert log.read_text().endswith("x --name its own --port 1\n")
+    assert json.loads((folder / "boots.jsonl").read_text())["arm"] == "A"

@@ -58,3 +58,15 @@ def test_strange_files_do_not_belong(copy: Path) -> None:
 def test_a_folder_without_a_report_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="holds no report: make one first"):
         problems(tmp_path)
+
+
+def test_one_file_takes_the_place_of_its_like_and_of_nothing_else(report: Path, tmp_path: Path) -> None:
+    from analysis.report.single import check_place, single
+
+    log = tmp_path / "A1.log"
+    log.write_text("INFO the only copy of a boot")
+    with pytest.raises(ReportError, match="is no report in one file: move it away"):
+        check_place(log)
+    check_place(tmp_path / "new.html")
+    (tmp_path / "old.html").write_text(single(report))
+    check_place(tmp_path / "old.html")

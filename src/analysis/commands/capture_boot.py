@@ -20,14 +20,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", default="30m", help="stop a boot that is not ready by then (default: 30m)")
     parser.add_argument("--after", default="0s", help="how long a boot stays up once it is ready (default: 0s)")
     parser.add_argument("--cmd", help="the engine's command as one text, in place of what follows --")
-    parser.add_argument("command_line", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the engine's command")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the boots; 130 when the user ended them early."""
     if not str(options.data).strip() or str(options.data) == ".":
         raise CaptureError("DATA names the study directory to write into, as DATA=my-cluster/")
-    words = options.command_line[1:] if options.command_line[:1] == ["--"] else options.command_line
+    words = options.after_dashes
     try:
         command = shlex.split(options.cmd) if options.cmd else words
     except ValueError as fault:

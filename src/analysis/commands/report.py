@@ -37,7 +37,10 @@ def run(options: argparse.Namespace) -> int:
     else:
         from analysis.report.study_report import make  # papermill and nbconvert take a second to import
 
+        had_post = (out / "post.md").is_file()
         index = make(folder, options.out, force=options.force)
+        if had_post:
+            print("the earlier report's post went with it: make post writes it anew", file=sys.stderr)
     print(_takeaways(index))
     print(index)
     return 0

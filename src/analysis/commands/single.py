@@ -13,12 +13,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the report where it is missing or old, then the file beside its folder."""
-    from analysis.report.single import single
+    from analysis.report.made_from import place_of
+    from analysis.report.single import check_place, single
     from analysis.report.study_report import make
+    from analysis.store.fleet import study_of
 
-    report = make(options.data).parent
-    file = options.out or report.with_suffix(".html")
-    text = single(report)
+    place = place_of(study_of(options.data))
+    file = options.out or place.with_name(f"{place.name}.html")
+    check_place(file)
+    text = single(make(options.data).parent)
     partial = file.with_name(f".{file.name}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(file)

@@ -23,6 +23,7 @@ _TITLE = re.compile(r"<title>(.*?)</title>", re.S)
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 _BANNER = re.compile(r'<p class="banner.*?</p>', re.S)
 _PAGES = re.compile(r'<li><a href="([\w.-]+)\.html"')
+_MARK, _HEAD = b'<meta name="generator" content="analysis single">', 1 << 16
 _FILES = re.compile(r'<a href="(?:figures|tables)/[^"]*" download[^>]*>[^<]*</a> ?|<a href="results\.json">([^<]*)</a>')
 
 
@@ -33,6 +34,14 @@ class Section:
     name: str
     title: Markup
     body: Markup
+
+
+def check_place(file: Path) -> None:
+    """Raise ReportError for a place that holds anything but an earlier file of this kind."""
+    if not file.exists() and not file.is_symlink():
+        return
+    if file.is_symlink() or not file.is_file() or _MARK not in file.read_bytes()[:_HEAD]:
+        raise ReportError(f"{file} is there and is no report in one file: move it away, or choose another name")
 
 
 def single(report: Path) -> str:
