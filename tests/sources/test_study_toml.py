@@ -118,3 +118,12 @@ def test_a_description_that_is_too_long_is_to_be_shortened(tmp_path: Path) -> No
 )
 def test_a_value_of_the_wrong_kind_is_told(tmp_path: Path, text: str, told: list[tuple[int, str, str]]) -> None:
     assert [(u.line, u.what, u.text) for u in read(tmp_path, text).unparsed] == told
+
+
+def test_what_a_study_says_of_itself_is_a_text_or_listed(tmp_path: Path) -> None:
+    reading = read(tmp_path, 'name = "a"\ntranscribed = 17\nreconstruction = " "\n')
+    told = [(row.line, row.what) for row in reading.unparsed]
+    assert sorted(told) == [
+        (2, "study.toml: transcribed is not a text"),
+        (3, "study.toml: reconstruction is not a text"),
+    ]

@@ -16,7 +16,7 @@ def transcribed_from(connection: duckdb.DuckDBPyConnection) -> str | None:
     if not found:
         return None
     said = json.loads(found[0][0])
-    return said if isinstance(said, str) and said.strip() else "somebody's report"
+    return said if isinstance(said, str) and said.strip() else None  # anything else is listed as not understood
 
 
 def sentence(connection: duckdb.DuckDBPyConnection) -> str:

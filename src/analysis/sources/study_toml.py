@@ -16,6 +16,8 @@ from analysis.sources.reading import Reading
 
 TOML, BOOTS = "study-toml", "study-boots-jsonl"
 MAX_CHARS = 4 << 20
+TEXTS = {"name", "question", "transcribed", "reconstruction"}
+"""Keys whose value is a sentence; what a study says of itself at the top of its pages is among them."""
 QUOTED_UNITS = ("tokens/s", "tok/s")
 """Units of a quoted figure that the project can hold against a rate of its own."""
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w\-. \"']+?)\s*\]\]?\s*(?:#.*)?$")
@@ -41,6 +43,9 @@ def read(file: SourceFile) -> Reading:
     values, lines = toml_of(file)
     for key, value in leaves(values):
         reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
+    for key in sorted(TEXTS & values.keys()):
+        if not isinstance(values[key], str) or not values[key].strip():
+            keep_unparsed(reading, lines.get(key, 1), f"study.toml: {key} is not a text", values[key])
     _margin(values, lines, reading)
     _comparison(values, lines, reading)
     _quoted(Fields(values, "study.toml", lines.get("quoted", 1), reading), lines)
