@@ -16,8 +16,8 @@ from analysis.sources.reading import Reading
 
 TOML, BOOTS = "study-toml", "study-boots-jsonl"
 MAX_CHARS = 4 << 20
-TEXTS = {"name", "question", "transcribed", "reconstruction"}
-"""Keys whose value is a sentence; what a study says of itself at the top of its pages is among them."""
+TEXTS = {"transcribed", "reconstruction"}
+"""What a study says of itself at the top of its pages."""
 QUOTED_UNITS = ("tokens/s", "tok/s")
 """Units of a quoted figure that the project can hold against a rate of its own."""
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w\-. \"']+?)\s*\]\]?\s*(?:#.*)?$")
