@@ -73,13 +73,16 @@ def compare(connection: duckdb.DuckDBPyConnection) -> list[Apart]:
 
 def looks(connection: duckdb.DuckDBPyConnection) -> list[Look]:
     """Each boot but the first: found where its decode-only steps took 1.25 times as long, or as much less."""
-    found = compare(connection)
-    if not found:
-        why = "no two boots log their steps (vLLM: --enable-logging-iteration-details) at equal numbers of requests"
-        rows = connection.sql("select boot from boots order by ordinal, file, boot").fetchall()
-        return [Look(boot, WHAT, None, why) for (boot,) in rows]
-    knobs = arm_knobs.knobs(connection)
-    return [_look(apart, knobs) for apart in found]
+    found, knobs = {apart.boot: apart for apart in compare(connection)}, arm_knobs.knobs(connection)
+    why = "no two boots log their steps (vLLM: --enable-logging-iteration-details) at equal numbers of requests"
+    if found:
+        why = f"no {LEAST_STEPS} steps logged at a number of requests that {next(iter(found.values())).first} had too"
+    rows = connection.sql("select boot from boots order by ordinal, file, boot").fetchall()
+    held = {apart.first for apart in found.values()}
+    return [
+        _look(found[boot], knobs) if boot in found else Look(boot, WHAT, None, why)
+        for (boot,) in rows if boot not in held
+    ]  # fmt: skip
 
 
 def _look(apart: Apart, knobs: pl.DataFrame) -> Look:
