@@ -1,6 +1,8 @@
 """Silent degradation: what a boot log, host counters and pages show, what they do not, and what nobody recorded."""
 
 import json
+import re
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,20 @@ import pytest
 
 from analysis import paths
 from analysis.engines.boot_lines import load
-from analysis.findings import class_groups, decode_drift, degradation, degradation_tables
+from analysis.findings import (
+    arm_conditions,
+    arm_verdicts,
+    arms,
+    class_groups,
+    decode_drift,
+    decode_steps,
+    degradation,
+    degradation_tables,
+)
 from analysis.findings.degradation import Look
 from analysis.study import Study
 
+STEP = r"Iteration\(\d+\): (\d+) context requests, .* (\d+) generation requests, .* time: ([\d.]+) ms"
 LOG = """\
 INFO 01-01 00:00:01 [api_server.py:1] vLLM API server version 0.9.2
 WARNING 01-01 00:00:02 [fused_moe.py:9] Using default MoE config. Performance might be sub-optimal!
@@ -74,7 +86,7 @@ def test_signs_on_the_host_begin_with_the_first_sample_that_shows_them(tmp_path:
     looks = by_what(degradation.host_signs(study(tmp_path, host=host).connection))
     assert {k: v.began for k, v in looks.items()} == {
         "memory pressure": "2023-11-14 22:13:23 UTC", "swap": "2023-11-14 22:13:24 UTC",
-        "contention for CPUs": "2023-11-14 22:13:25 UTC", "falling clock": "2023-11-14 22:13:26 UTC",
+        degradation.OVERLOAD: "2023-11-14 22:13:25 UTC", "falling clock": "2023-11-14 22:13:26 UTC",
         "throttling flags": "2023-11-14 22:13:27 UTC",
     }  # fmt: skip
     assert [looks[k].evidence[0].line for k in ("memory pressure", "throttling flags")] == [4, 8]
@@ -83,7 +95,7 @@ def test_signs_on_the_host_begin_with_the_first_sample_that_shows_them(tmp_path:
 def test_what_was_not_sampled_is_not_called_clear(tmp_path: Path) -> None:
     looks = by_what(degradation.host_signs(study(tmp_path, host=[{"t": 1e9, "mem_total": 5, "cpu_pct": 3}]).connection))
     assert {k: v.found for k, v in looks.items()} == dict.fromkeys(
-        ("memory pressure", "swap", "contention for CPUs", "throttling flags", "falling clock")
+        ("memory pressure", "swap", degradation.OVERLOAD, "throttling flags", "falling clock")
     )
 
 
@@ -98,8 +110,8 @@ def test_the_recorded_boots_ran_without_triton_and_s512_began_on_a_loaded_host()
     found = [(k.boot, k.what, k.said) for k in degradation.host_signs(connection) if k.found]
     rows = [json.loads(x) for x in (paths.DATA / "vllm-cpu-mixed" / "host" / "S512.jsonl").read_text().splitlines()]
     most = max(r["load1"] for r in rows) / 2
-    said = f"at most {most:.1f} runnable tasks for each of 2 CPUs (the engine's own among them)"
-    assert ("S512", "contention for CPUs", said) in found
+    said = f"at most {most:.1f} runnable tasks for each of 2 CPUs (the engine's own among them); {degradation.BLIND}"
+    assert ("S512", degradation.OVERLOAD, said) in found
     kinds = {k.said.partition(":")[0] for k in degradation.fallbacks(connection) if k.boot == "S512"}
     assert kinds == {"eager", "model runner", "no triton", "slow allocator", "ssm cache type"}
 
@@ -130,5 +142,37 @@ def test_the_sentence_keeps_the_three_apart() -> None:
         "Found: swap (b); looked for, not found: fallback; could not be looked at: clock."
     )
     assert degradation_tables.sentence([]).startswith("Whether the engine degraded silently cannot be said")
+    load = degradation_tables.sentence([Look("b", degradation.OVERLOAD, False, "x")])
+    assert load.endswith("not found: load average above 2 a CPU (a slow or shared CPU would not show in it).")
     assert degradation_tables.found_table(looks).height == 1
     assert degradation_tables.other_table(looks, None)["what"].to_list() == ["clock"]
+
+
+def test_a_slow_machine_shows_in_steps_that_only_decode() -> None:
+    """T512 and T8192 by hand from the raw lines: median seconds of steps with three decodes and no prompt."""
+    medians = {}
+    for boot in ("T512", "T8192"):
+        log = (paths.DATA / "vllm-cpu-iterations" / "boots" / f"{boot}.log").read_text()
+        found = re.findall(STEP, log)
+        medians[boot] = statistics.median(
+            float(ms) for prompts, decodes, ms in found if (prompts, decodes) == ("0", "3")
+        )
+    connection = Study("vllm-cpu-iterations").connection
+    [apart] = decode_steps.compare(connection)
+    assert (apart.boot, apart.first, apart.requests) == ("T8192", "T512", 3)
+    assert apart.ratio == pytest.approx(medians["T8192"] / medians["T512"])
+    [look] = decode_steps.looks(connection)
+    assert (look.found, look.what) == (True, "decode-only steps 1.8 times as long as in T512")
+    assert look.means.startswith("they differ in max_num_batched_tokens, which no such step depends on: unless")
+    of = arms.of(connection)
+    unlike = arm_conditions.table(of).filter(alike="no")["condition"].to_list()
+    assert "decode-only step time (3 requests)" in unlike
+    assert "decode-only step time (4 requests)" not in unlike  # 223 ms against 192 ms
+    ratios = [e for e in arm_verdicts.verdicts(of) if e.qualifiers["measure"] == "ttft_p50"]
+    assert ratios
+    assert all(any("decode-only step time" in w for w in e.warnings) for e in ratios)
+
+
+def test_without_a_step_log_step_times_could_not_be_looked_at(tmp_path: Path) -> None:
+    [look] = decode_steps.looks(study(tmp_path).connection)
+    assert (look.what, look.found) == ("decode-only step time", None)

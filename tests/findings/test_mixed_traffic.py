@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import statistics
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from analysis.findings import (
     mixed_effect,
     mixed_headroom,
     mixed_host,
+    mixed_quantiles,
     mixed_server,
     mixed_tables,
     mixed_traffic,
@@ -41,8 +43,10 @@ def lines(name: str, phase: str, status: str = "ok") -> list[dict[str, Any]]:
     return [r for r in rows if (r["class"], r["phase"], r["status"]) == (name, phase, status)]
 
 
-def lower(values: list[float], q: float) -> float:
-    """The smallest value with at least a share q at or below it, by sorting."""
+def quantile(values: list[float], q: float) -> float:
+    """The ordinary median; else the smallest value with at least a share q at or below it, by sorting."""
+    if q == 0.5:
+        return statistics.median(values)
     return sorted(values)[int(np.ceil(q * len(values) - 1e-9)) - 1]
 
 
@@ -73,9 +77,19 @@ def test_times_are_those_of_the_trace(mixed: Study, name: str, phase: str) -> No
         more = {"gap": gap} if gap else {}
         for q, label in ((0.5, "p50"), (0.95, "p95")):
             got = pick(times, id, quantile=label, **more)
-            assert got.value == pytest.approx(lower(values, q), abs=1e-6), (id, gap, q)
+            assert got.value == pytest.approx(quantile(values, q), abs=1e-6), (id, gap, q)
             assert got.low is None
             assert got.reason in ("fewer than 10 blocks", "tail of few blocks")
+
+
+def test_a_median_is_the_ordinary_one_and_a_tail_of_few_says_which_request_it_is() -> None:
+    values = np.array([1.0, 2.0, 4.0, 9.0])
+    assert mixed_quantiles.point(values, 0.5) == 3.0
+    assert mixed_quantiles.point(values, 0.95) == 9.0
+    said = {(12, 0.95): "slowest of 12", (20, 0.95): "2nd slowest of 20", (71, 0.95): "4th slowest of 71",
+            (72, 0.95): "n = 72", (12, 0.05): "slowest of 12",
+            (21, 0.05): "2nd slowest of 21", (12, 0.5): "n = 12"}  # fmt: skip
+    assert {key: mixed_quantiles.of_requests(*key) for key in said} == said
 
 
 def test_first_tokens_by_length_hold_the_prompts_of_that_length(mixed: Study) -> None:
@@ -85,7 +99,7 @@ def test_first_tokens_by_length_hold_the_prompts_of_that_length(mixed: Study) ->
     for low, high in ((2049, 4096), (4097, 8192)):
         rows = [r for r in lines("batch", "mixed") if low <= r["prompt_tokens"] <= high]
         got = pick(found, "mixed.ttft", prompt_tokens=f"{low} to {high}", quantile="p95")
-        assert got.value == pytest.approx(lower([r["first_token_at"] - r["sent_at"] for r in rows], 0.95), abs=1e-6)
+        assert got.value == pytest.approx(quantile([r["first_token_at"] - r["sent_at"] for r in rows], 0.95), abs=1e-6)
     assert len(found) == 4
     assert [mixed_traffic.length_of(n) for n in (1, 128, 129, 256, 257, 4096, 4097)] == [
         *(128, 128, 256, 256, 512), 4096, 8192,
@@ -107,14 +121,14 @@ def test_valid_records_and_outcomes_are_counted_by_hand(mixed: Study) -> None:
 
 def test_the_difference_is_that_of_all_requests_and_has_no_interval(mixed: Study) -> None:
     effects = mixed_effect.effects(class_groups.groups(mixed.connection))
-    ends = {p: lower([float(np.diff(r["token_at"]).max()) for r in lines("chat", p)], 0.95)
+    ends = {p: quantile([float(np.diff(r["token_at"]).max()) for r in lines("chat", p)], 0.95)
             for p in ("chat-alone", "mixed")}  # fmt: skip
     got = pick(effects, "mixed.effect", boot="S512", **{"class": "chat"}, measure="longest gap", quantile="p95")
     assert got.value == pytest.approx(ends["mixed"] - ends["chat-alone"], abs=1e-6)
     assert got.reason == mixed_effect.FEW_VISITS
     assert all(e.low is None for e in effects)
     said = mixed_tables.sentence(class_groups.groups(mixed.connection), effects, objective(mixed.connection))
-    assert "batch 9.2 s alone, 13 s beside the other class (S512)" in said
+    assert "batch 9.2 s (slowest of 12) alone, 13 s (slowest of 15) beside the other class (S512)" in said
     assert said.endswith("No objective was declared, so no loss is called too large.")
 
 

@@ -129,13 +129,27 @@ def test_evidence_points_at_the_lines_of_the_long_prompts(runs: dict[str, whose_
 def test_the_sentence_names_each_run_with_its_block(studies: dict[str, Study]) -> None:
     found = whose_turn.runs(studies["vllm-cpu"].connection)
     said = turn_words.sentence(found)
-    assert said.startswith("In B1 (up to 5,977 tokens) and C1 (up to 1,862 tokens) a long prompt runs as one block")
+    assert said.startswith(
+        "In B1 (prompts of up to 5,977 tokens; a step may hold 8,192, so it would not cut them) and C1 "
+        "(prompts of up to 1,862 tokens; a step may hold 2,048, so it would not cut them) a long prompt was not cut"
+    )
     assert "; in A1 (about " in said
     assert said.endswith(
-        "a long prompt is cut into blocks that take turns with decode. It cannot be told for A0-crash."
+        "a long prompt is cut into blocks that take turns with decode. C1 has the limit of A1, A2 and D1: its prompts "
+        "were only shorter than a step. It cannot be told for A0-crash."
     )
-    assert "The longest silence was 6.3 s (B1). For silences of 500 ms" in turn_words.next_step(found)
     assert "prefix cache" in turn_words.unless(found)
+
+
+def test_the_next_step_says_what_was_seen_and_extrapolates_nothing(studies: dict[str, Study]) -> None:
+    """Of T512, 98 % of the full mixed steps took more than half a second: no size of step promises a silence."""
+    said = turn_words.next_step(whose_turn.runs(studies["vllm-cpu-iterations"].connection))
+    assert said.startswith(
+        "Seen: steps of 512 tokens, silences up to 1.1 s (T512); "
+        "prompts of up to 6,089 tokens in one block, silences up to 6.6 s (T8192). For shorter silences"
+    )
+    assert "may hold" not in said
+    assert "waited for their first token 6.3 s in T512 (median of 15), 4.7 s in T8192 (median of 16)" in said
 
 
 def test_the_published_table_is_what_the_data_give(runs: dict[str, whose_turn.Run]) -> None:

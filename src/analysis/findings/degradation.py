@@ -20,7 +20,9 @@ PRESSURE = 0.10
 CLOCK_FALL = 0.10
 """Throttling: a clock this share below its highest, while the device was busy or nothing says whether it was."""
 LOADED = 2.0
-"""Contention: this many runnable tasks for each CPU that study.toml declares."""
+"""Overload: this many runnable tasks for each CPU that study.toml declares."""
+OVERLOAD = f"load average above {LOADED:g} a CPU"
+BLIND = "a slow or shared CPU would not show in it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ CPUS = "select try_cast(value as double) from study_facts where key = 'hardware.
 
 
 def host_signs(connection: duckdb.DuckDBPyConnection) -> list[Look]:
-    """Memory pressure, swap, contention for CPUs, and throttling, in the host counters of each boot."""
+    """Memory pressure, swap, the load average, and throttling, in the host counters of each boot."""
     table = samples(connection)
     cpus = connection.sql(CPUS).fetchall()
     looks = []
@@ -123,10 +125,10 @@ def _contention(boot: str, mine: pl.DataFrame, cpus: float | None) -> Look:
     load_ = _of(mine, "load")
     if not load_.height or not cpus or cpus <= 0:
         missing = "no load1" if not load_.height else "study.toml does not say hardware.cpus"
-        return Look(boot, "contention for CPUs", None, missing)
+        return Look(boot, OVERLOAD, None, missing)
     most = float(load_["value"].to_numpy().max()) / cpus
-    said = f"at most {most:.1f} runnable tasks for each of {cpus:g} CPUs (the engine's own among them)"
-    return _first(boot, "contention for CPUs", load_.filter(pl.col("value") > LOADED * cpus), said)
+    said = f"at most {most:.1f} runnable tasks for each of {cpus:g} CPUs (the engine's own among them); {BLIND}"
+    return _first(boot, OVERLOAD, load_.filter(pl.col("value") > LOADED * cpus), said)
 
 
 def _throttle(boot: str, mine: pl.DataFrame) -> Look:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
-from analysis.findings.degradation import Look
+from analysis.findings.degradation import BLIND, OVERLOAD, Look
 
 
 def sentence(looks: list[Look]) -> str:
@@ -17,6 +17,7 @@ def sentence(looks: list[Look]) -> str:
     clear = [kind for kind in kinds if not _boots(looks, kind, True) and _boots(looks, kind, False)]
     blind = [kind for kind in kinds if not _boots(looks, kind, True) and not _boots(looks, kind, False)]
     parts = [f"Found: {', '.join(found)}" if found else "Nothing was found"]
+    clear = [f"{kind} ({BLIND})" if kind == OVERLOAD else kind for kind in clear]
     parts += [f"looked for, not found: {', '.join(clear)}"] if clear else []
     parts += [f"could not be looked at: {', '.join(blind)}"] if blind else []
     return "; ".join(parts) + "."

@@ -10,6 +10,7 @@ from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.inputs import Floats
 from analysis.estimates.rounding import show_number
 from analysis.findings.class_groups import ALONE, TOGETHER, Group, beside
+from analysis.findings.mixed_quantiles import of_requests, ordinary, point
 from analysis.findings.mixed_traffic import FINDING, LEAST_VISITS
 
 Blocked = tuple[Floats, NDArray[np.int64]]
@@ -62,18 +63,17 @@ def _difference(on: Blocked, off: Blocked, q: float, unit: str, visits: int) -> 
     """The quantile with the other class less that alone; an interval only where the phases alternated."""
     if visits >= LEAST_VISITS or not (len(on[0]) and len(off[0])):
         estimate = tails.quantile_difference(*on, *off, q, unit)
+        if len(on[0]) and len(off[0]):
+            estimate = ordinary(estimate, point(on[0], q) - point(off[0], q), q)
     else:
         n = len(np.unique(on[1])) + len(np.unique(off[1]))
-        value = _quantile(on[0], q) - _quantile(off[0], q)
+        value = point(on[0], q) - point(off[0], q)
         estimate = no_interval(value, unit, "difference of quantiles", FEW_VISITS, n=n, n_of="blocks")
     if not (len(on[0]) and len(off[0])):
         return estimate
-    ends = [show_number(_quantile(x, q), unit, digits=2) for x, _ in (off, on)]
-    return replace(estimate, method=f"{estimate.method}; over all requests {ends[0]} alone, {ends[1]} together")
-
-
-def _quantile(values: Floats, q: float) -> float:
-    return float(np.quantile(values, q, method="inverted_cdf"))
+    sides = zip(("alone", "together"), (off[0], on[0]), strict=True)
+    said = [f"{show_number(point(x, q), unit, digits=2)} {side} ({of_requests(len(x), q)})" for side, x in sides]
+    return replace(estimate, method=f"{estimate.method}; over all requests {', '.join(said)}")
 
 
 def split(found: list[Group], place: str, name: str) -> tuple[list[Group], list[Group]]:

@@ -2,14 +2,16 @@
 
 from math import log
 
-import numpy as np
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
+from analysis.estimates.inputs import Floats
+from analysis.estimates.quantile_values import least_n
 from analysis.estimates.rounding import show, show_number
 from analysis.estimates.tails import LEAST_BLOCKS_TAIL
 from analysis.findings.class_groups import ALONE, Group, beside
 from analysis.findings.mixed_effect import LEAST_VISITS, joined, split
+from analysis.findings.mixed_quantiles import of_requests, point
 from analysis.findings.objective import Objective
 
 NO_CLASS = (
@@ -20,9 +22,10 @@ WHAT = {
     "mixed.ttft": "first token", "mixed.inter_token": "gap", "mixed.completion": "completion",
     "mixed.decode_rate": "decode rate",
 }  # fmt: skip
+TAIL = 0.95
 TIMES_CAPTION = (
     "One row a boot, class, phase and measure; gap typical: a stream's median time per token; gap longest: its longest "
-    "silence; by block: the range of the blocks"
+    "silence; by block: the range of the blocks; a tail of few requests is one of the slowest, as said"
 )
 
 
@@ -51,20 +54,19 @@ def _seen(name: str, found: list[Group]) -> str:
     most = _most(name, found)
     if most is None:
         return ""
-    said = [show_number(x, "s", digits=2) for x in most[1:]]
+    said = [f"{show_number(point(x, TAIL), 's', digits=2)} ({of_requests(len(x), TAIL)})" for x in most[1:]]
     return f"{name} {said[0]} alone, {said[1]} beside the other class ({most[0]})"
 
 
-def _most(name: str, found: list[Group]) -> tuple[str, float, float] | None:
-    """The place where the p95 of the first token differs most, with it alone and together."""
+def _most(name: str, found: list[Group]) -> tuple[str, Floats, Floats] | None:
+    """The place where the p95 of the first token differs most, with the times alone and together (s)."""
     pairs = []
     for place in dict.fromkeys(g.place for g in found):
         alone, both = split(found, place, name)
         ends = [joined(part, "ttft_s")[0] for part in (alone, both)]
         if all(len(x) for x in ends):
-            before, after = (float(np.quantile(x, 0.95, method="inverted_cdf")) for x in ends)
-            pairs.append((place, before, after))
-    return max(pairs, key=lambda p: abs(log(max(p[2], 1e-9) / max(p[1], 1e-9))), default=None)
+            pairs.append((place, ends[0], ends[1]))
+    return max(pairs, key=lambda p: abs(log(max(point(p[2], TAIL), 1e-9) / max(point(p[1], TAIL), 1e-9))), default=None)
 
 
 def _loss(effects: list[Estimate]) -> str:
@@ -122,7 +124,8 @@ def times_table(times: list[Estimate]) -> pl.DataFrame:
         key = (place_of(e), q["class"], q["phase"], measure, q.get("prompt_tokens", ""))
         row = rows.setdefault(key, dict(zip(("boot", "class", "phase", "measure", "prompt tokens"), key, strict=True)))
         tail = q["quantile"] != "p50"
-        row["slow tail" if tail else "p50"] = figure(e)
+        of = next((w.removeprefix("requests: ") for w in e.warnings if w.startswith("requests: ")), "")
+        row["slow tail" if tail else "p50"] = f"{figure(e)} ({of})" if of else figure(e)
         row["no interval because"] = "; ".join(
             dict.fromkeys(filter(None, (row.get("no interval because"), why_none(e))))
         )
@@ -166,7 +169,8 @@ def describe_ttft(frame: pl.DataFrame, found: list[Group]) -> dict[str, str]:
     return {
         "title": title,
         "subtitle": "time to first token (s, logarithmic): bar from p50 (filled) to p95 (open); "
-        f"{len(alone)} of {sum(1 for g in found if g.done.height)} groups ran alone",
+        f"{len(alone)} of {sum(1 for g in found if g.done.height)} groups ran alone; "
+        f"a p95 of fewer than {least_n(TAIL)} requests is one of the slowest few",
         "description": "Time to first token by boot, class and phase. " + ("; ".join(said) or "no data"),
     }
 

@@ -9,9 +9,9 @@ import polars as pl
 from analysis.estimates import choose, rates
 from analysis.estimates.clusters import clustered_ratio
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
-from analysis.estimates.quantile_values import quantile_of_blocks
 from analysis.estimates.rounding import show_number
 from analysis.findings.class_groups import Group
+from analysis.findings.mixed_quantiles import of_requests, ordinary, point
 from analysis.findings.objective import REQUEST_LIMITS, Objective
 
 FINDING = "60-mixed-traffic"
@@ -70,9 +70,8 @@ def _quantile(
     if not len(values):
         estimate = not_computable(unit, missing)
     else:
-        estimate = choose.quantile(q, unit, values=values, block=block).with_warnings(
-            *_by_block(values, block, q, unit)
-        )
+        chosen = ordinary(choose.quantile(q, unit, values=values, block=block), point(values, q), q)
+        estimate = chosen.with_warnings(f"requests: {of_requests(len(values), q)}", *_by_block(values, block, q, unit))
         if (lost := group.done.height - len(values)) > 0:
             estimate = estimate.with_warnings(f"{lost} of {group.done.height} completed requests do not say it")
     named = {**group.qualifiers, **more, "quantile": f"p{100 * q:g}"}
@@ -81,11 +80,11 @@ def _quantile(
 
 def _by_block(values: np.ndarray, block: np.ndarray, q: float, unit: str) -> tuple[str, ...]:
     """The range of the blocks, which is all that few blocks can say."""
-    ranged = quantile_of_blocks(values, block, q, unit)
-    if ranged.n is None or ranged.n < 2 or ranged.low is None or ranged.high is None:
+    each = [point(values[block == b], q) for b in np.unique(block)]
+    if len(each) < 2:
         return ()
-    ends = f"{show_number(ranged.low, unit, digits=2)} to {show_number(ranged.high, unit, digits=2)}"
-    return (f"by block: {ends} ({ranged.n} blocks)",)
+    ends = f"{show_number(min(each), unit, digits=2)} to {show_number(max(each), unit, digits=2)}"
+    return (f"by block: {ends} ({len(each)} blocks)",)
 
 
 def records(group: Group, objective: Objective, judged: bool) -> list[Estimate]:

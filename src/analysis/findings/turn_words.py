@@ -11,13 +11,13 @@ TOLD = ("one_block", "interleaved")
 LONGER = 4
 """Test prompts should be so many times as long as the block that is asked about."""
 VERDICTS = {
-    "one_block": "a long prompt runs as one block, and every stream stands still until it is done",
+    "one_block": "a long prompt was not cut, and every stream stood still until it was done",
     "interleaved": "a long prompt is cut into blocks that take turns with decode",
     "no_stall": "no stream stands still while a long prompt is processed",
 }
 NOTHING = "Whose turn it is cannot be said: no request record has the arrivals of its tokens."
 TARGET_S = 0.5
-"""A silence that a reader of a chat notices; for the arithmetic of the next step, and named there."""
+"""A silence that a reader of a chat notices; shorter ones call for nothing."""
 
 
 def sentence(found: list[Run]) -> str:
@@ -32,7 +32,23 @@ def sentence(found: list[Run]) -> str:
     if not parts:
         return f"Whose turn it is cannot be told: {'; '.join(f'{run.name}: {run.verdict.why}' for run in untold)}."
     rest = f" It cannot be told for {_listed([run.name for run in untold])}." if untold else ""
-    return f"I{'; '.join(parts)[1:]}.{rest}"
+    return f"I{'; '.join(parts)[1:]}.{_same_limit(found)}{rest}"
+
+
+def _same_limit(found: list[Run]) -> str:
+    """A sentence where runs of one limit have two verdicts: the prompts differ then, not the engines."""
+    said = []
+    for run in found:
+        alike = [r.name for r in found if r.verdict.verdict == "interleaved" and r.budget == run.budget]
+        if _uncut_by_limit(run) and alike:
+            said.append(f" {run.name} has the limit of {_listed(alike)}: its prompts were only shorter than a step.")
+    return "".join(said)
+
+
+def _uncut_by_limit(run: Run) -> bool:
+    """Whether the step of a run holds its longest prompt by its boot log, so that none could be cut."""
+    longest = run.of(BLOCK).value
+    return run.verdict.verdict == "one_block" and None not in (longest, run.budget) and longest <= run.budget  # type: ignore[operator]
 
 
 def _listed(names: list[str]) -> str:
@@ -45,7 +61,8 @@ def size(run: Run) -> str:
     if block.value is None:
         return ""
     if run.verdict.verdict == "one_block":
-        return f" (up to {show_number(block.value, 'tokens')})"
+        limit = f"; a step may hold {run.budget:,}, so it would not cut them" if _uncut_by_limit(run) else ""
+        return f" (prompts of up to {show_number(block.value, 'tokens')}{limit})"
     return f" (about {show(block)})"
 
 
@@ -65,27 +82,44 @@ def longest_stall(run: Run) -> float | None:
 
 
 def next_step(found: list[Run]) -> str:
-    """What to do: the block that holds streams up half a second at most; or how to measure so that it can be told."""
-    told = [r for r in found if r.verdict.verdict in TOLD]
-    worst = max(told, key=lambda r: longest_stall(r) or 0, default=None)
-    if worst is None:
+    """What was seen with each size of step, and what to set; or how to measure so that it can be told.
+
+    No size of step is computed for a wanted silence: a step's time holds its decodes and varies about its median.
+    """
+    told = [r for r in found if r.verdict.verdict in TOLD and longest_stall(r)]
+    if not told:
         if any(r.verdict.verdict == "no_stall" for r in found):
             return "Nothing: chats do not feel long prompts here."
         return _measure(found)
-    stall, rate = longest_stall(worst) or 0.0, _seconds_per_token(worst)
-    seen = f"The longest silence was {show_number(stall, 's', digits=2)} ({worst.name})."
-    if stall <= TARGET_S or not rate:
-        return f"{seen} Keep the setting, or raise it if long prompts wait too long."
-    tokens = show_number(TARGET_S / rate, "tokens", digits=2)
+    told.sort(key=lambda r: longest_stall(r) or 0)
+    told = [told[0], told[-1]] if len(told) > 1 else told
+    seen = "; ".join(_seen(run) for run in told)
+    if (longest_stall(told[-1]) or 0) <= TARGET_S:
+        return f"Seen: {seen}. Keep the setting, or raise it if long prompts wait too long."
     return (
-        f"{seen} For silences of {show_number(TARGET_S, 's', digits=1)} a step may hold about {tokens} of prompts "
-        "(max_num_batched_tokens in vLLM, --batch-size in llama.cpp); long prompts then take longer."
+        f"Seen: {seen}. For shorter silences set smaller steps (max_num_batched_tokens in vLLM, --batch-size in "
+        f"llama.cpp) and measure again{_waits(told)}."
     )
 
 
-def _seconds_per_token(run: Run) -> float | None:
-    rates = [t.excess_s.sum() / sum(t.prompts) for t in run.verdict.usable if len(t.excess_s)]
-    return float(np.median(rates)) if rates else None
+def _seen(run: Run) -> str:
+    block, silence = run.of(BLOCK), show_number(longest_stall(run), "s", digits=2)
+    if run.verdict.verdict == "one_block":
+        return (
+            f"prompts of up to {show_number(block.value, 'tokens')} in one block, silences up to {silence} ({run.name})"
+        )
+    size = f"{run.budget:,} tokens" if run.budget else f"about {show_number(block.value, 'tokens')}"
+    return f"steps of {size}, silences up to {silence} ({run.name})"
+
+
+def _waits(told: list[Run]) -> str:
+    """Beside it, what long prompts waited for their first token: smaller steps need not make that shorter."""
+    waits = [
+        (run.name, float(np.median([t.end_s - t.start_s for t in lone])), len(lone))
+        for run in told if (lone := [t for t in run.verdict.usable if len(t.prompts) == 1])
+    ]  # fmt: skip
+    said = ", ".join(f"{show_number(s, 's', digits=2)} in {name} (median of {n})" for name, s, n in waits)
+    return f"; long prompts, not of one length, waited for their first token {said}" if said else ""
 
 
 def _measure(found: list[Run]) -> str:

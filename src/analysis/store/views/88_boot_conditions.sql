@@ -125,4 +125,9 @@ where cache_state is not null or queries is not null
 union all
 select boot, 'prefix hit rate', null, round(100 * hit / asked, 1) || ' %', hit / asked from hits join loaded using (boot) where asked > 0
 union all
-select boot, 'compile cache', null, compile_state, null from arm_boots where compile_state is not null;
+select boot, 'compile cache', null, compile_state, null from arm_boots where compile_state is not null
+union all
+select boot, 'decode-only step time', generation_requests || case generation_requests when 1 then ' request' else ' requests' end,
+    round(1000 * median(elapsed_s)) || ' ms', median(elapsed_s)::double
+from step_phases where phase = 'decode_only' and elapsed_s > 0
+group by boot, generation_requests having count(*) >= 20;
