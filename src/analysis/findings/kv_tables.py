@@ -49,11 +49,26 @@ def _two_costs(s: Step) -> str:
     need = f"{after} instead of {before}" if grew else f"{before} as before"
     said = (
         f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
-        f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache went from "
-        f"{s.available[0] / GIB:.2f} to {s.available[1] / GIB:.2f} GiB, and one longest request needs {need}: "
-        f"the token figure shows {s.token_figure_shows}."
+        f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache {_went(s)}, and one longest "
+        f"request needs {need}: the token figure shows {s.token_figure_shows}. {_beside(s)}"
     )
+    if all(len(s.series.at(n)) == 1 for n in (s.lower, s.higher)):
+        said += " With one boot a level the scatter of boots is not known."
     return said.replace("-", "\u2212")
+
+
+def _went(s: Step) -> str:
+    before, after = (f"{gib / GIB:.2f}" for gib in s.available)
+    return f"stayed at {after} GiB" if before == after else f"went from {before} to {after} GiB"
+
+
+def _beside(s: Step) -> str:
+    if s.peak_grown is None:
+        return "What the process takes beside the cache is another figure."
+    moved = f"{'rose' if s.peak_grown > 0 else 'fell'} by {abs(s.peak_grown) / GIB:.2f} GiB"
+    if moved.endswith(" 0.00 GiB"):
+        moved = "stayed the same"
+    return f"Peak memory of the engine's processes {moved}."
 
 
 def _contradicted(of: list[Step]) -> str:
