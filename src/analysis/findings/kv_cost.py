@@ -85,7 +85,7 @@ class Step:
         if not need_moved:
             return "memory taken from the cache"
         if share >= 1 - 2 * BLOCK_ROUNDING:
-            return "growth of each request; none was taken from the cache's budget"
+            return "growth of each request; no memory was taken from the cache's budget"
         return f"both: {100 * (1 - share):.0f} % memory taken, {100 * share:.0f} % growth of each request"
 
 

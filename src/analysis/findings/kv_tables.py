@@ -176,6 +176,14 @@ def chance(e: Estimate | None) -> str | None:
     return share(e.value)
 
 
+def limited(r: Risk, e: Estimate | None) -> str | None:
+    """The chance of a route of an answer as text: "at most 62 %" where the need that it was held against is a limit."""
+    said = chance(e)
+    if e is None or e.value is None or not r.need_limit or e.qualifiers["route"] not in ("available", "pinned"):
+        return said
+    return f"at {r.need_limit} {said}"
+
+
 def share(value: float) -> str:
     """A chance as %: two digits, none in the far tails."""
     if 0 < value < SMALL:
@@ -192,7 +200,7 @@ def risk_table(answers: list[Risk]) -> pl.DataFrame:
         by = {e.qualifiers["route"]: e for e in r.routes}
         rows.append({
             "boots": r.series.name or "all boots", "length": r.length, "batch tokens": r.batch,
-            "by memory": chance(by.get("available") or by.get("pinned")), "by requests": chance(by.get("requests")),
+            "by memory": limited(r, by.get("available") or by.get("pinned")), "by requests": chance(by.get("requests")),
             "refused of seen": f"{r.refused} of {r.seen}" if r.seen else None,
             "word": r.verdict.replace("_", " "), "extrapolated": r.is_extrapolated, "why": why(r) or None,
         })  # fmt: skip
@@ -231,7 +239,16 @@ def risk_sentence(answers: list[Risk]) -> str:
     )
     if (call := closest(answers)) is None:
         return f"{said}."
-    return f"{said}. The closest call is {call.batch:,} batch tokens at length {call.length:,}: {_chances(call)}."
+    where = f"{call.batch:,} batch tokens at length {call.length:,}"
+    if call.refused:
+        return f"{said}. Boots with {where} were refused {_times(call)}."
+    return f"{said}. The closest call is {where}: {_chances(call)}."
+
+
+def _times(r: Risk) -> str:
+    if r.refused < r.seen:
+        return f"{r.refused} of {r.seen} times"
+    return {1: "the one time that it was tried", 2: "both times"}.get(r.seen, f"all {r.seen} times")
 
 
 def _some(answers: list[Risk], verdict: str) -> str:
@@ -248,9 +265,8 @@ def closest(answers: list[Risk]) -> Risk | None:
 
 
 def _chances(r: Risk) -> str:
-    if r.refused or not r.chances:
-        return f"{r.refused} of {r.seen} boots were refused"
-    low, high = share(r.chances[0]), share(r.chances[-1])
-    if low == high:
-        return f"refused with a chance of {low}"
-    return f"refused with a chance of {low} to {high}, by which line of the logs one believes"
+    routes = {e.qualifiers["route"]: e for e in r.routes if e.value is not None and e.qualifiers["route"] != "seen"}
+    said = sorted((e.value or 0.0, limited(r, e) or "", ROUTES[route]) for route, e in routes.items())
+    if len({text for _, text, _ in said}) == 1:
+        return f"refused with a chance of {said[0][1]}"
+    return "refused with a chance of " + ", or ".join(f"{text} by {route}" for _, text, route in said)

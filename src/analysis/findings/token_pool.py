@@ -108,7 +108,9 @@ def by_population(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str,
 def _of_population(known: pl.DataFrame, column: str, unit: str) -> Iterable[tuple[str, Estimate]]:
     reason = None if known.height else "no boot of this population prints it"
     if known.height and known["kv_budget_source"][0] != "profiled":
-        reason = f"{PINNED} the memory was set, not profiled, in all {known.height} boots; it says nothing about scatter"
+        reason = (
+            f"{PINNED} the memory was set, not profiled, in all {known.height} boots; it says nothing about scatter"
+        )
     if reason is not None:
         for id, its_unit in (("pool.spread", "1"), ("pool.next_boot", unit)):
             yield id, no_interval(None, its_unit, "none", reason, n=known.height, n_of="boots")
