@@ -1,5 +1,6 @@
 """Numbers as text: the published rounding examples, units, ends without limit, reasons."""
 
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
@@ -25,7 +26,11 @@ def estimate(value: float | None, low: float, high: float, unit: str = "1", **mo
         (7.27 * 2**30, 1.2 * 2**30, 13.4 * 2**30, "bytes", "7 GiB [1, 14]"),
         (0.198, 0.17, 0.23, "s", "198 ms [170, 230]"),
         (1.155, 1.125, 1.191, "x", "1.155x [1.125, 1.191]"),
-        (-0.5, -37, 43, "", "0 [−40, 50]"),
+        (-0.5, -37, 43, "", "−0.5 [−40, 50]"),
+        (8.58 * 2**30, -29.77 * 2**30, 46.93 * 2**30, "bytes", "8.6 GiB [−30, 50]"),
+        (6.41 * 2**30, -29.77 * 2**30, 46.93 * 2**30, "bytes", "6.4 GiB [−30, 50]"),
+        (1e-17, -37, 43, "", "0.0 [−40, 50]"),
+        (8.58, 8.2, 60, "", "8.6 [8.2, 60]"),
         (2.93, 2.5, inf, "s", "2.9 s [2.5, no upper limit]"),
         (None, 5.0, inf, "s", "at least 5.0 s"),
         (None, -inf, 2.0, "s", "at most 2.0 s"),
@@ -34,6 +39,20 @@ def estimate(value: float | None, low: float, high: float, unit: str = "1", **mo
 )
 def test_intervals(value: float | None, low: float, high: float, unit: str, text: str) -> None:
     assert show(estimate(value, low, high, unit, reason="no point" if value is None else None)) == text  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("id", "text"),
+    [
+        ("kv.predicted_available", "8.6 GiB [0, 50]"),
+        ("pool.next_boot", "8.6 GiB [0, 50]"),
+        ("kv.memory_taken", "8.6 GiB [−30, 50]"),
+    ],
+)
+def test_an_amount_has_no_low_end_below_zero_and_a_difference_has(id: str, text: str) -> None:
+    gib = 2**30
+    assert show(replace(estimate(8.58 * gib, -29.77 * gib, 46.93 * gib, "bytes"), id=id)) == text
+    assert show(replace(estimate(8.58, -inf, 46.93, "s"), id="mixed.ttft")) == "8.6 s [no lower limit, 50]"
 
 
 def test_both_ends_without_limit_is_no_interval() -> None:

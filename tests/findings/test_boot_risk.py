@@ -37,8 +37,8 @@ def test_the_published_chances_are_those_of_the_methods(published: Study) -> Non
     assert not risk.is_extrapolated
     assert isinstance(risk.floor, Floor) and risk.floor.is_limit == "most"
     said = risk_text.text([risk])
-    assert "by printed memory: 62 %" in said and "by requests that fit: 4.4 %" in said
-    assert "8.58 GiB [-29.77, 46.93] from 3 boots" in said
+    assert "by printed memory: at most 62 %" in said and "by requests that fit: 4.4 %" in said
+    assert "8.58 GiB [0.00, 46.93] from 3 boots" in said
 
 
 def test_two_boots_and_the_refusal_give_thirteen_percent(write_study: WriteStudy) -> None:

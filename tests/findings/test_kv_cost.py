@@ -143,7 +143,7 @@ def test_the_recorded_pools_fall_because_requests_grow(name: str, lower: int, po
     known = _known(Study(name))
     [step] = [s for one in known.series for s in kv_cost.steps(one, known.cells)]
     assert (step.lower, step.higher) == (lower, 8192)
-    assert step.token_figure_shows == "growth of each request; no memory was taken"
+    assert step.token_figure_shows == "growth of each request; no memory was taken from the cache's budget"
     assert abs(step.memory_taken) < 0.06 * GIB
     # Three full layers of 3,072 B a token; five groups of three sliding layers, in blocks of 128 tokens and one over.
     blocks = {n: 64 + 5 * (-(-min(511 + n, 8192) // 128) + 1) for n in (lower, 8192)}

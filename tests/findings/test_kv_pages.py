@@ -104,3 +104,61 @@ def test_the_terminal_answers() -> None:
     wrong = _risk("vllm-cpu", "--batch-tokens", "many")
     assert wrong.returncode == 2 and "'many' is not a number of tokens" in wrong.stderr
     assert _risk("no-such-study", "--batch-tokens", "1").returncode == 1
+
+
+def _sentence(name: str) -> str:
+    known = boot_risk.memory((study := Study(name)).connection)
+    return kv_tables.risk_sentence(boot_risk.answers(study.connection, known))
+
+
+def test_refused_both_times_is_no_close_call() -> None:
+    said = _sentence("vllm-cpu")
+    assert said.endswith("Boots with 2,048 batch tokens at length 32,768 were refused both times.")
+    assert "closest call" not in said
+
+
+def test_a_need_that_is_only_known_to_be_at_most_something_limits_the_chance() -> None:
+    study = Study("cluster-a")
+    known = boot_risk.memory(study.connection)
+    answers = boot_risk.answers(study.connection, known)
+    assert kv_tables.risk_sentence(answers).endswith(
+        "The closest call is 12,288 batch tokens at length 768,000: refused with a chance of 4.4 % by requests that "
+        "fit, or at most 62 % by printed memory."
+    )
+    curve = kv_curves.along_batch(known)
+    described = kv_curves.describe_curve(curve, "batch tokens")["description"]
+    assert described.endswith("length 768,000: a longest request needs at most 9.8 GiB inside what was tried")
+    assert curve["low"].drop_nulls().min() == 0.0  # no band of negative memory
+    routes = kv_curves.chances(answers).filter(x=12288)["route"].to_list()
+    assert sorted(routes) == ["printed memory, at most", "requests that fit"]
+
+
+def test_one_route_of_two_gives_no_word() -> None:
+    study = Study("cluster-a")
+    answers = boot_risk.answers(study.connection, boot_risk.memory(study.connection))
+    [short] = [r for r in answers if r.length == 256_000]
+    assert [round(c, 3) for c in short.chances] == [0.065]
+    assert short.verdict == "cannot_tell"
+
+
+def test_the_budget_stays_and_the_process_grows() -> None:
+    study = Study("vllm-cpu-iterations")
+    known = boot_risk.memory(study.connection)
+    made = [step for one in known.series for step in kv_cost.steps(one, known.cells)]
+    said, _ = kv_tables.headline([], made)
+    assert "The memory for the cache stayed at 4.04 GiB, and" in said
+    assert (
+        "no memory was taken from the cache's budget. Peak memory of the engine's processes rose by 0.68 GiB." in said
+    )
+    assert said.endswith("With one boot a level the scatter of boots is not known.")
+    [step] = made
+    peaks = [step.series.at(n)[0].peak_bytes / GIB for n in (step.lower, step.higher)]
+    assert peaks == pytest.approx([8.54, 9.22], abs=0.01)
+
+
+def test_without_host_counters_the_process_is_another_figure() -> None:
+    known = boot_risk.memory(Study("vllm-cpu").connection)
+    made = [step for one in known.series for step in kv_cost.steps(one, known.cells)]
+    said, _ = kv_tables.headline([], made)
+    assert "went from 3.94 to 3.99 GiB" in said
+    assert said.endswith("What the process takes beside the cache is another figure.")

@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis import paths
 from analysis.estimates.estimate import Estimate
-from analysis.findings import pool_tables, provenance, token_pool
+from analysis.findings import disagreements, pool_tables, provenance, token_pool
 from analysis.findings.pool_eras import token_figure
 from analysis.study import Study
 
@@ -158,3 +158,18 @@ def test_tables_of_nothing_have_their_columns(write_study: WriteStudy) -> None:
     assert pool_tables.pairs_table([]).columns == ["arm", "measure", "boots", "factor", "why none", "read with it"]
     assert isinstance(pool_tables.measures_table(study.connection), pl.DataFrame)
     assert pool_tables.sentence([], [], []) == "What the token pool is cannot be said: no boot log prints one."
+
+
+def test_boots_whose_memory_was_set_have_no_next_step() -> None:
+    predictions = token_pool.predictions(Study("llamacpp").connection)
+    assert all(e.low is None for e in predictions if e.id == "pool.next_boot")
+    assert pool_tables.next_step(predictions) == ""
+    assert pool_tables.next_step([]).startswith("boot one setting four times")
+
+
+def test_a_contradiction_names_both_causes() -> None:
+    said = next(d for d in disagreements.found(Study("cluster-a").connection) if d.estimate.id == "pool.identity")
+    assert said.sentence.endswith(
+        "disagree by 39.8 % on what a longest request takes: either the printed memory did not size the pools, or the "
+        "boots differ in something their logs do not print; no figure in bytes per token can be had from these boots."
+    )

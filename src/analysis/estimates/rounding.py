@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 
 from analysis.estimates.estimate import Estimate
 
@@ -26,11 +26,38 @@ PLAIN_IDS = frozenset(
     }
 )
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
+NOT_NEGATIVE = frozenset(
+    {
+        "at_length.decode_seconds",
+        "at_length.prefill_seconds",
+        "kv.predicted_available",
+        "kv.request_fixed",
+        "kv.request_per_token",
+        "length.decode_seconds",
+        "length.prefill_seconds",
+        "mixed.completion",
+        "mixed.inter_token",
+        "mixed.prefill",
+        "mixed.queue",
+        "mixed.ttft",
+        "pool.available",
+        "pool.next_boot",
+        "pool.tokens",
+        "refusal.longest",
+        "refusal.needed",
+        "time.decode_seconds",
+        "time.prefill_seconds",
+        "time.queue_seconds",
+    }
+)
+"""Amounts of memory, tokens and time: a low end below zero is shown as 0. Differences and slopes are not among them."""
 CENSUS_DIGITS = 3
 SKEWED = 3.0
 """An interval with one side this many times the other is rounded side by side."""
 BARE_DIGITS = 2
-"""Digits of a number without an interval."""
+"""Digits of a number without an interval, or of one that is smaller than its interval's half-width."""
+FINEST = Decimal("0.01")
+"""The finest step of a value within a wide interval, in steps of the interval: what is nearly zero stays zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +113,8 @@ def round_interval(value: float, low: float, high: float) -> tuple[Decimal, Deci
     """Value to the step of its interval's half-width, ends outwards; an infinite end is None.
 
     Of a skewed interval each end has the step of its own side, and the value the finer one: the long side would round
-    the short one away. Both ends infinite, or equal to the value: about two digits.
+    the short one away. Both ends infinite, or equal to the value: about two digits. A value below the half-width keeps
+    two digits (`FINEST` at most), because the step of such an interval would leave nothing of it.
     """
     sides = [abs(end - value) for end in (low, high)]
     finite = [side for side in sides if isfinite(side)]
@@ -96,10 +124,17 @@ def round_interval(value: float, low: float, high: float) -> tuple[Decimal, Deci
         half = sum(finite) / len(finite) if finite else 0.0
         steps = [step_of(half) if half > 0 else Decimal(1).scaleb(_digits(value, 1).adjusted() - BARE_DIGITS + 1)] * 2
     return (
-        _to_step(value, min(steps), ROUND_HALF_EVEN),
+        _to_step(value, _value_step(value, finite, min(steps)), ROUND_HALF_EVEN),
         _to_step(low, steps[0], ROUND_FLOOR) if isfinite(low) else None,
         _to_step(high, steps[1], ROUND_CEILING) if isfinite(high) else None,
     )
+
+
+def _value_step(value: float, sides: list[float], step: Decimal) -> Decimal:
+    if not sides or value == 0 or abs(value) >= sum(sides) / len(sides):
+        return step
+    own = Decimal(1).scaleb(_digits(value, BARE_DIGITS).adjusted() - BARE_DIGITS + 1)
+    return min(step, max(own, step * FINEST))
 
 
 def _to_step(number: float, step: Decimal, mode: str) -> Decimal:
@@ -162,6 +197,8 @@ def _with_interval(e: Estimate, low: float, high: float, plain: bool) -> str:
     centre = e.value if e.value is not None and known else sum(ends) / len(ends)
     scale = scale_of(e.unit, centre, plain=plain)
     value, lower, upper = round_interval(centre / scale.divisor, low / scale.divisor, high / scale.divisor)
+    if e.id in NOT_NEGATIVE and centre >= 0 and -inf < low < 0:
+        lower = Decimal(0)
     if not known:
         return _range_only(lower, upper, scale)
     limits = ", ".join(

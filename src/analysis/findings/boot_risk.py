@@ -74,15 +74,22 @@ class Risk:
 
     @property
     def verdict(self) -> str:
-        """safe, risky or cannot_tell: by all routes alike; never safe beyond what was tried."""
+        """safe, risky or cannot_tell: by all routes alike, so by none missing; never safe beyond what was tried.
+
+        A chance that is only a limit votes on its own side: at most 62 % is not risky, at least 1 % is not safe.
+        """
         if self.refused:
             return "risky"
-        if not self.chances or self.chances[0] <= SAFE < self.chances[-1]:
+        if len(self.chances) < (1 if self.series.is_pinned else 2) or self.chances[0] <= SAFE < self.chances[-1]:
             return "cannot_tell"
         if self.chances[0] > SAFE:
-            return "risky"
-        limit = self.floor.is_limit if isinstance(self.floor, Floor) else ""
-        return "cannot_tell" if self.is_extrapolated or limit == "least" else "safe"
+            return "cannot_tell" if self.need_limit == "most" else "risky"
+        return "cannot_tell" if self.is_extrapolated or self.need_limit == "least" else "safe"
+
+    @property
+    def need_limit(self) -> str:
+        """`most` or `least` where the need, and so the chance by memory, is only known to be at most or least that."""
+        return self.floor.is_limit if isinstance(self.floor, Floor) else ""
 
     @property
     def margin(self) -> float | None:

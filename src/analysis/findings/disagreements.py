@@ -31,11 +31,12 @@ def found(connection: duckdb.DuckDBPyConnection) -> list[Disagreement]:
 def _boots(e: Estimate) -> Disagreement:
     arm = e.qualifiers["arm"]
     return Disagreement(
-        f"{e.n} boots of one setting (arm {arm}) disagree by {show(e)} on what a longest request takes: the memory "
-        "that they print is not what sized their pools, so no figure in bytes per token holds.",
+        f"{e.n} boots of one setting (arm {arm}) disagree by {show(e)} on what a longest request takes: either "
+        "the printed memory did not size the pools, or the boots differ in something their logs do not print; no "
+        "figure in bytes per token can be had from these boots.",
         e,
         f"Compare the pools of arm {arm} in requests that fit, and save the whole logs of a further boot of it.",
-        "the boots differ in a setting that their logs do not print.",
+        "whole logs show a setting in which these boots differ: then they are not boots of one setting.",
     )
 
 

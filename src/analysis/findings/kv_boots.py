@@ -30,7 +30,10 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class KvBoot:
-    """One boot: bytes and tokens as its log prints them, None where it does not (columns of the view kv_boots)."""
+    """One boot: bytes and tokens as its log prints them, None where it does not (columns of the view kv_boots).
+
+    `peak_bytes` is not of the log: the most memory that the engine's processes were seen to hold (boot_measures).
+    """
 
     boot: str
     arm: str
@@ -57,6 +60,7 @@ class KvBoot:
     need_rounding_bytes: float | None
     need_from: str | None
     requests: float | None
+    peak_bytes: float | None = None
 
     @property
     def is_pinned(self) -> bool:
@@ -157,7 +161,8 @@ def requests(boot: KvBoot) -> float | None:
 def load(connection: duckdb.DuckDBPyConnection) -> list[KvBoot]:
     """Every boot that prints its length and memory or a pool, in the order of the files."""
     columns = ", ".join(KvBoot.__slots__)
-    table = rows(connection, f"select {columns} from kv_boots order by ordinal_in_study")
+    peaks = "(select boot, value as peak_bytes from boot_measures where measure = 'peak_memory')"
+    table = rows(connection, f"select {columns} from kv_boots left join {peaks} using (boot) order by ordinal_in_study")
     return [KvBoot(**row) for row in table.iter_rows(named=True)]
 
 

@@ -69,6 +69,13 @@ class Step:
         return log(self.need[1] / self.need[0]) / lost if abs(lost) > BLOCK_ROUNDING else None
 
     @property
+    def peak_grown(self) -> float | None:
+        """Bytes that the engine's processes held more at their peak; None where a boot's was not recorded."""
+        peaks = [[b.peak_bytes for b in self.series.at(n)] for n in (self.lower, self.higher)]
+        known = [[p for p in of if p is not None] for of in peaks]
+        return fmean(known[1]) - fmean(known[0]) if peaks == known else None
+
+    @property
     def token_figure_shows(self) -> str:
         """Which of the two costs a figure in tokens shows for this step."""
         need_moved = abs(self.need_grown) > BLOCK_ROUNDING * self.need[0]
@@ -78,7 +85,7 @@ class Step:
         if not need_moved:
             return "memory taken from the cache"
         if share >= 1 - 2 * BLOCK_ROUNDING:
-            return "growth of each request; no memory was taken"
+            return "growth of each request; no memory was taken from the cache's budget"
         return f"both: {100 * (1 - share):.0f} % memory taken, {100 * share:.0f} % growth of each request"
 
 

@@ -80,7 +80,7 @@ def _curve(
                 rows.append(_row(group, "prediction", x, got, beyond=is_beyond))
             floor_at = need(x)
             if isinstance(floor_at, Floor):
-                rows.append(_row(group, "need", x, floor_at.bytes, beyond=is_beyond))
+                rows.append(_row(group, "need", x, floor_at.bytes, outcome=floor_at.is_limit, beyond=is_beyond))
     return rows
 
 
@@ -88,7 +88,7 @@ def _row(
     group: str, kind: str, x: float | None, value: float | None, reach: float | None = None, *,
     outcome: str = "", beyond: bool = False,
 ) -> Row:  # fmt: skip
-    low, high = (None, None) if reach is None or value is None else (value - reach, value + reach)
+    low, high = (None, None) if reach is None or value is None else (min(value, max(value - reach, 0.0)), value + reach)
     gib = [None if v is None else v / GIB for v in (value, low, high)]
     return dict(zip(_SCHEMA, (group, kind, outcome, None if x is None else float(x), *gib, beyond), strict=True))
 
@@ -108,7 +108,7 @@ def chances(answers: list[Risk]) -> pl.DataFrame:
     """Rows for charts.refusal_curve: the chance (%) at each batch size asked about, by route; a group a series."""
     rows = [
         {
-            "group": _name(r.series.name, f"length {r.length:,}"), "route": ROUTES[e.qualifiers["route"]],
+            "group": _name(r.series.name, f"length {r.length:,}"), "route": _route(r, e.qualifiers["route"]),
             "x": float(r.batch), "value": 100 * e.value, "extrapolated": r.is_extrapolated,
         }
         for r in answers
@@ -117,6 +117,11 @@ def chances(answers: list[Risk]) -> pl.DataFrame:
     ]  # fmt: skip
     texts = dict.fromkeys(("group", "route"), pl.String)
     return pl.DataFrame(rows, schema={**texts, "x": pl.Float64, "value": pl.Float64, "extrapolated": pl.Boolean})
+
+
+def _route(r: Risk, route: str) -> str:
+    """The route, and whether its chance is only a limit there: the need is known as one."""
+    return ROUTES[route] + (f", at {r.need_limit}" if r.need_limit and route == "available" else "")
 
 
 def describe_curve(curve: pl.DataFrame, along: str) -> dict[str, str]:
@@ -128,11 +133,13 @@ def describe_curve(curve: pl.DataFrame, along: str) -> dict[str, str]:
     ]
     inside = curve.filter((pl.col("kind") == "need") & ~pl.col("extrapolated"))
     ends = inside.group_by("group", maintain_order=True).agg(
-        pl.col("value").min().alias("least"), pl.col("value").max().alias("most")
+        pl.col("value").min().alias("least"),
+        pl.col("value").max().alias("most"),
+        pl.col("outcome").max().alias("limit"),
     )
     needs = [
-        f"{group}: a longest request needs {least:.3g} to {most:.3g} GiB inside what was tried"
-        for group, least, most in ends.iter_rows()
+        f"{group}: a longest request needs {_span(least, most, limit)} GiB inside what was tried"
+        for group, least, most, limit in ends.iter_rows()
     ]
     refused = boots.filter(pl.col("outcome") == "refused").height
     return {
@@ -143,6 +150,11 @@ def describe_curve(curve: pl.DataFrame, along: str) -> dict[str, str]:
         "dashed: beyond what was tried",
         "description": f"Memory for the cache along {along}. " + "; ".join([*said, *needs] or ["no data"]),
     }
+
+
+def _span(least: float, most: float, limit: str) -> str:
+    low, high = f"{least:.3g}", f"{most:.3g}"
+    return (f"at {limit} " if limit else "") + (low if low == high else f"{low} to {high}")
 
 
 def describe_chances(table: pl.DataFrame) -> dict[str, str]:

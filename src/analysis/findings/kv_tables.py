@@ -49,11 +49,26 @@ def _two_costs(s: Step) -> str:
     need = f"{after} instead of {before}" if grew else f"{before} as before"
     said = (
         f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
-        f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache went from "
-        f"{s.available[0] / GIB:.2f} to {s.available[1] / GIB:.2f} GiB, and one longest request needs {need}: "
-        f"the token figure shows {s.token_figure_shows}."
+        f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache {_went(s)}, and one longest "
+        f"request needs {need}: the token figure shows {s.token_figure_shows}. {_beside(s)}"
     )
+    if all(len(s.series.at(n)) == 1 for n in (s.lower, s.higher)):
+        said += " With one boot a level the scatter of boots is not known."
     return said.replace("-", "\u2212")
+
+
+def _went(s: Step) -> str:
+    before, after = (f"{gib / GIB:.2f}" for gib in s.available)
+    return f"stayed at {after} GiB" if before == after else f"went from {before} to {after} GiB"
+
+
+def _beside(s: Step) -> str:
+    if s.peak_grown is None:
+        return "What the process takes beside the cache is another figure."
+    moved = f"{'rose' if s.peak_grown > 0 else 'fell'} by {abs(s.peak_grown) / GIB:.2f} GiB"
+    if moved.endswith(" 0.00 GiB"):
+        moved = "stayed the same"
+    return f"Peak memory of the engine's processes {moved}."
 
 
 def _contradicted(of: list[Step]) -> str:
@@ -161,6 +176,14 @@ def chance(e: Estimate | None) -> str | None:
     return share(e.value)
 
 
+def limited(r: Risk, e: Estimate | None) -> str | None:
+    """The chance of a route of an answer as text: "at most 62 %" where the need that it was held against is a limit."""
+    said = chance(e)
+    if e is None or e.value is None or not r.need_limit or e.qualifiers["route"] not in ("available", "pinned"):
+        return said
+    return f"at {r.need_limit} {said}"
+
+
 def share(value: float) -> str:
     """A chance as %: two digits, none in the far tails."""
     if 0 < value < SMALL:
@@ -177,7 +200,7 @@ def risk_table(answers: list[Risk]) -> pl.DataFrame:
         by = {e.qualifiers["route"]: e for e in r.routes}
         rows.append({
             "boots": r.series.name or "all boots", "length": r.length, "batch tokens": r.batch,
-            "by memory": chance(by.get("available") or by.get("pinned")), "by requests": chance(by.get("requests")),
+            "by memory": limited(r, by.get("available") or by.get("pinned")), "by requests": chance(by.get("requests")),
             "refused of seen": f"{r.refused} of {r.seen}" if r.seen else None,
             "word": r.verdict.replace("_", " "), "extrapolated": r.is_extrapolated, "why": why(r) or None,
         })  # fmt: skip
@@ -216,7 +239,16 @@ def risk_sentence(answers: list[Risk]) -> str:
     )
     if (call := closest(answers)) is None:
         return f"{said}."
-    return f"{said}. The closest call is {call.batch:,} batch tokens at length {call.length:,}: {_chances(call)}."
+    where = f"{call.batch:,} batch tokens at length {call.length:,}"
+    if call.refused:
+        return f"{said}. Boots with {where} were refused {_times(call)}."
+    return f"{said}. The closest call is {where}: {_chances(call)}."
+
+
+def _times(r: Risk) -> str:
+    if r.refused < r.seen:
+        return f"{r.refused} of {r.seen} times"
+    return {1: "the one time that it was tried", 2: "both times"}.get(r.seen, f"all {r.seen} times")
 
 
 def _some(answers: list[Risk], verdict: str) -> str:
@@ -233,9 +265,8 @@ def closest(answers: list[Risk]) -> Risk | None:
 
 
 def _chances(r: Risk) -> str:
-    if r.refused or not r.chances:
-        return f"{r.refused} of {r.seen} boots were refused"
-    low, high = share(r.chances[0]), share(r.chances[-1])
-    if low == high:
-        return f"refused with a chance of {low}"
-    return f"refused with a chance of {low} to {high}, by which line of the logs one believes"
+    routes = {e.qualifiers["route"]: e for e in r.routes if e.value is not None and e.qualifiers["route"] != "seen"}
+    said = sorted((e.value or 0.0, limited(r, e) or "", ROUTES[route]) for route, e in routes.items())
+    if len({text for _, text, _ in said}) == 1:
+        return f"refused with a chance of {said[0][1]}"
+    return "refused with a chance of " + ", or ".join(f"{text} by {route}" for _, text, route in said)

@@ -9,7 +9,7 @@ from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings.frames import rows
 from analysis.findings.pool_eras import token_figure
-from analysis.findings.token_pool import boots, by_population
+from analysis.findings.token_pool import PINNED, boots, by_population
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
@@ -55,9 +55,11 @@ def sentence(measured: list[Estimate], predictions: list[Estimate], identity: li
 
 
 def next_step(predictions: list[Estimate]) -> str:
-    """What would narrow the widest interval, or give one."""
+    """What would narrow the widest interval, or give one; nothing where the memory or pool of every boot was set."""
     known = headline(predictions)
     if not known:
+        if predictions and all((e.reason or "").startswith(PINNED) for e in predictions if e.n):
+            return ""
         return "boot one setting four times: two boots give a floor for the spread, four say what moves more"
     few = min(known, key=lambda e: e.n or 0)
     if (few.n or 0) < SETTLED:

@@ -3,7 +3,7 @@
 from analysis.findings.boot_risk import Risk, boots_to_settle, what_if
 from analysis.findings.kv_boots import GIB
 from analysis.findings.kv_request import Floor
-from analysis.findings.kv_tables import ROUTES, chance, closest, share
+from analysis.findings.kv_tables import ROUTES, closest, limited, share
 from analysis.redact import redact
 
 WORDS = {
@@ -28,16 +28,17 @@ def _block(r: Risk) -> str:
     found = [f"max_num_batched_tokens {r.batch:,}, max_model_len {r.length:,}{who}: {WORDS[r.verdict]}"]
     for e in r.routes:
         route = ROUTES[e.qualifiers["route"]]
-        said = chance(e) if e.value is not None else (e.reason or "").removeprefix("not computable: ")
+        said = limited(r, e) if e.value is not None else (e.reason or "").removeprefix("not computable: ")
         found.append(f"  by {route}: {said}")
     if r.predicted is not None:
-        low, high = r.predicted.mean - r.predicted.reach, r.predicted.mean + r.predicted.reach
+        low, high = max(r.predicted.mean - r.predicted.reach, 0.0), r.predicted.mean + r.predicted.reach
         found.append(
             f"  memory predicted: {r.predicted.mean / GIB:.2f} GiB [{low / GIB:.2f}, {high / GIB:.2f}] "
             f"from {r.predicted.n} boots"
         )
     if isinstance(r.floor, Floor):
-        found.append(f"  one longest request needs: {_size(r.floor.bytes)} ({r.floor.how})")
+        limit = f"at {r.need_limit} " if r.need_limit else ""
+        found.append(f"  one longest request needs: {limit}{_size(r.floor.bytes)} ({r.floor.how})")
     else:
         found.append(f"  what one longest request needs: {r.floor}")
     if r.is_extrapolated:

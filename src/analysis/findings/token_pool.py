@@ -65,6 +65,8 @@ MEASURES = (
 FACTS = {column: facts for _, column, _, facts in MEASURES}
 PREDICTED = (("tokens", "token_pool_total_tokens", "tokens"), ("available", "available_kv_bytes", "bytes"))
 """Measure, column and unit of what is predicted for the next boot."""
+PINNED = "pinned:"
+"""How the reason begins where boots have no scatter because their memory was set."""
 ROUNDED = "as printed: logs round it to 0.01 GiB"
 
 
@@ -106,7 +108,9 @@ def by_population(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str,
 def _of_population(known: pl.DataFrame, column: str, unit: str) -> Iterable[tuple[str, Estimate]]:
     reason = None if known.height else "no boot of this population prints it"
     if known.height and known["kv_budget_source"][0] != "profiled":
-        reason = f"pinned: the memory was set, not profiled, in all {known.height} boots; it says nothing about scatter"
+        reason = (
+            f"{PINNED} the memory was set, not profiled, in all {known.height} boots; it says nothing about scatter"
+        )
     if reason is not None:
         for id, its_unit in (("pool.spread", "1"), ("pool.next_boot", unit)):
             yield id, no_interval(None, its_unit, "none", reason, n=known.height, n_of="boots")
