@@ -40,17 +40,17 @@ def boots(figures: Figures) -> dict[str, Boot]:
     length, batch = figures.count("max_model_len"), figures.count("batch_tokens")
     longest = figures.count("len_1m")
     return {
-        "production": Boot(length, batch, None, figures.count("pool_production"), day="08-01"),
+        "production": Boot(length, batch, None, figures.count("pool_production")),
         "refused-16384": Boot(
             length, figures.count("refused_batch_tokens"), figures["refused_available_gib"], None,
-            figures["refused_needed_gib"], figures.count("refused_longest_tokens"), day="08-02",
+            figures["refused_needed_gib"], figures.count("refused_longest_tokens"),
         ),
-        "768k-a": Boot(length, batch, figures["available_a_gib"], figures.count("pool_a"), day="08-03"),
-        "768k-b": Boot(length, batch, figures["available_b_gib"], figures.count("pool_b"), day="08-03"),
+        "768k-a": Boot(length, batch, figures["available_a_gib"], figures.count("pool_a")),
+        "768k-b": Boot(length, batch, figures["available_b_gib"], figures.count("pool_b")),
         "256k": Boot(
-            figures.count("len_256k"), batch, figures["available_256k_gib"], figures.count("pool_256k"), day="08-03"
+            figures.count("len_256k"), batch, figures["available_256k_gib"], figures.count("pool_256k")
         ),
-        "1M": Boot(longest, batch, None, int(figures["concurrency_1m"] * longest), day="08-03"),
+        "1M": Boot(longest, batch, None, int(figures["concurrency_1m"] * longest)),
     }  # fmt: skip
 
 

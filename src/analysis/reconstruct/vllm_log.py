@@ -1,9 +1,11 @@
-"""Boot logs as vLLM 0.25 writes them: the lines whose figures are given, no more."""
+"""Boot logs in vLLM's words: the lines whose figures are given, no more.
+
+Nothing was published of the version, the model or of when a line was written, so the logs are silent about them: no
+start-up time and no engine build can be read from these files.
+"""
 
 from dataclasses import dataclass
 
-VERSION = "0.25.1"
-MODEL = "model"
 _API, _CORE = "(APIServer pid=1)", "(EngineCore pid=74)"
 
 
@@ -17,7 +19,6 @@ class Boot:
     pool_tokens: int | None = None
     needed_gib: float | None = None
     longest_tokens: int | None = None
-    day: str = "08-01"
 
     @property
     def is_refused(self) -> bool:
@@ -26,28 +27,24 @@ class Boot:
 
 
 def log(boot: Boot, note: str = "") -> str:
-    """The log of one boot, from its version line to its end."""
-    day, length, batch = boot.day, boot.max_model_len, boot.max_num_batched_tokens
-    asked = f"{{'model': '{MODEL}', 'max_model_len': {length}, 'max_num_batched_tokens': {batch}}}"
+    """The log of one boot, from its arguments to its end."""
+    length, batch = boot.max_model_len, boot.max_num_batched_tokens
+    asked = f"{{'max_model_len': {length}, 'max_num_batched_tokens': {batch}}}"
     lines = [f"# {note}"] if note else []
     lines += [
-        f"{_API} INFO {day} 10:00:01 [api_utils.py:273] vLLM server version {VERSION}, serving model {MODEL}",
-        f"{_API} INFO {day} 10:00:01 [api_utils.py:273] non-default args: {asked}",
-        f"{_API} INFO {day} 10:00:09 [model.py:1750] Using max model len {length}",
-        f"{_API} INFO {day} 10:00:09 [scheduler.py:239] "
-        f"Chunked prefill is enabled with max_num_batched_tokens={batch}.",
-        f"{_CORE} INFO {day} 10:00:15 [core.py:107] Initializing a V1 LLM engine (v{VERSION}) with config: "
-        f"model='{MODEL}', max_seq_len={length}, enable_chunked_prefill=True",
+        f"{_API} INFO [api_utils.py:273] non-default args: {asked}",
+        f"{_API} INFO [model.py:1750] Using max model len {length}",
+        f"{_API} INFO [scheduler.py:239] Chunked prefill is enabled with max_num_batched_tokens={batch}.",
     ]
     if boot.available_gib is not None:
-        at = f"{_CORE} INFO {day} 10:01:02 [gpu_worker.py:470]"
-        lines.append(f"{at} Available KV cache memory: {round(boot.available_gib, 2)} GiB")
+        available = round(boot.available_gib, 2)
+        lines.append(f"{_CORE} INFO [gpu_worker.py:470] Available KV cache memory: {available} GiB")
     lines += _refusal(boot) if boot.is_refused else _served(boot)
     return "\n".join(lines) + "\n"
 
 
 def _served(boot: Boot) -> list[str]:
-    at, lines = f"{_CORE} INFO {boot.day} 10:01:02 [kv_cache_utils.py", []
+    at, lines = f"{_CORE} INFO [kv_cache_utils.py", []
     if boot.pool_tokens is not None:
         times = boot.pool_tokens / boot.max_model_len
         lines = [
@@ -58,7 +55,7 @@ def _served(boot: Boot) -> list[str]:
 
 
 def _refusal(boot: Boot) -> list[str]:
-    at = f"{_CORE} ERROR {boot.day} 10:01:03 [core.py:1330]"
+    at = f"{_CORE} ERROR [core.py:1330]"
     return [
         f"{at} EngineCore failed to start.",
         f"{at} ValueError: To serve at least one request with the model's max seq len ({boot.max_model_len}), "
