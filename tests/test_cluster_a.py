@@ -21,12 +21,12 @@ from analysis.store.load import load
 STUDY = paths.DATA / "cluster-a"
 VERDICTS = {
     "reproduced": {
-        "P1", "P2", "P3", "P4", "P5a", "P5b", "P6", "P7a", "P7b", "P7c", "P7d", "P8", "P12a", "P12b", "P13a", "P13b",
+        "P1", "P2", "P3", "P4", "P5a", "P5b", "P6", "P7a", "P7b", "P7c", "P7d", "P8", "P12a", "P13a", "P13b",
         "P14a", "P14b", "P15a", "P15b", "P16", "P17a", "P17b", "C4",
     },
     "not_supported": {"P9", "P10", "P11", "P18", "C5", "C6"},
     "differs": {"C1", "C2", "C3a", "C3b"},
-    "not_computable": {"P13c", "P19", "C7", "C8"},
+    "not_computable": {"P12b", "P13c", "P19", "C7", "C8"},
 }  # fmt: skip
 """What docs/methods.md carries, claim by claim."""
 
@@ -92,6 +92,34 @@ def test_published_figures_come_out_exactly(as_assumed: duckdb.DuckDBPyConnectio
     assert "differs by 40 % between 2 boots" in said["P10"].reason
     # Three boots, one degree of freedom: t is 12.7, and halfway anything may be left.
     assert said["P11"].low < 0 < 9.8 * gib < said["P11"].high
+
+
+def test_what_nobody_published_cannot_be_computed(as_assumed: duckdb.DuckDBPyConnection) -> None:
+    """No start-up time, version, model or cache use; GiB with one decimal are known to half of it."""
+    assert as_assumed.sql("select distinct ready_s, engine_version, model from boots").fetchall() == [(None,) * 3]
+    known = Registry(as_assumed)
+    assert known.of("cache.peak_use") == []
+    assert [e.value for e in known.of("arms.ratio") if e.qualifiers["measure"] == "start_up"] == []
+    [fixed] = [e for e in known.of("kv.request_fixed") if e.qualifiers["route"] == "refusal"]
+    [each] = [e for e in known.of("kv.request_per_token") if e.qualifiers["route"] == "refusal"]
+    assert (fixed.low / 2**30, fixed.high / 2**30) == pytest.approx((6.71, 6.82), abs=0.01)
+    assert (each.low / 1024, each.high / 1024) == pytest.approx((4.0, 4.3), abs=0.01)
+    [pool] = known.of("pool.in_bytes")
+    assert (pool.value, pool.qualifiers["boot"]) == (None, "production")
+    # 1,110,255 x 12.08 / 1,110,893 and x 8.44 / 1,085,106
+    assert pool.reason == "by what 768k-a prints it is 12.07 GiB, by what 768k-b prints it is 8.636 GiB"
+
+
+def test_reproduced_is_not_replicated(as_assumed: duckdb.DuckDBPyConnection) -> None:
+    judged = claims.ledger(as_assumed)
+    said = claims.sentence(judged, [])
+    assert said.startswith("Of 29 published figures, 22 are reproduced, 3 are not computable and 4 are not supported. ")
+    assert "Of 9 checks of ours, 4 found a problem: C1, C2, C3a, C3b; " in said
+    assert said.endswith("written from these figures: reproduced means consistent, not replicated.")
+    assert claims.advice(judged, [])["next_step"].startswith("Quote P9, P10, P11 and P18 only")
+    why = {j.claim["claim"]: j.why for j in judged}
+    assert why["P19"].startswith("what is missing: there is no arm without reasoning mode")
+    assert "405 finish reasons, 401 timed requests: 4 apart" in why["C1"]
 
 
 CORNERS = ["low", "high", 1, 2]

@@ -125,6 +125,18 @@ def test_the_terminal_gets_seven_and_no_control_characters() -> None:
     assert "   a: 100 %\n   What to do: act\n   Unless: not" in text
 
 
+def test_the_terminal_says_which_numbers_not_to_trust() -> None:
+    warned = census("a").with_warnings(
+        "traffic drifted over about 9 s; covers too little (about 80 % in tests)", "of no concern here",
+        "its interval rests on assumed figures (drift: see study.toml)",
+    )  # fmt: skip
+    text = takeaways.text({"takeaways": [row("said", warned)]}, {key(warned.to_json()): warned}, key)
+    assert text.splitlines() == [
+        "1. said", "   a: 100 %", "   Caution: traffic drifted over about 9 s; covers too little",
+        "   Caution: its interval rests on assumed figures",
+    ]  # fmt: skip
+
+
 def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> None:
     study = Truth(prefill_s=9, decode_s=1, refused=1).write(tmp_path / "study")
     run = run_analysis("report", str(study), "--out", str(tmp_path / "report"))

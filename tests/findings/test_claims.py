@@ -46,7 +46,7 @@ ONE_RUN = no_interval(0.134, "1", "m", "one run")
         (Said("equals", 0.2, 0.0005, 0), sure(0.134, -1, 1), "not_supported", "and so does 0 %"),
         (Said("at_most", 0.2), sure(0.134, 0.1, 0.19), "reproduced", "on this side"),
         (Said("at_most", 0.2), sure(0.134, 0.1, 0.21), "not_supported", "on both sides"),
-        (Said("at_most", 0.2), sure(0.3, 0.21, 0.4), "differs", "on the other side"),
+        (Said("at_most", 0.2), sure(0.3, 0.21, 0.4), "differs", "outside of it: the limit is 20.0 %"),
         (Said("at_most", 0.2), ONE_RUN, "not_supported", "without an interval: one run"),
         (Said("at_most", 0.2), COUNTED, "reproduced", ""),
         (Said("at_least", 0.1), sure(0.134, 0.11, inf), "reproduced", ""),
@@ -138,9 +138,7 @@ def test_the_command_guards_a_post(tmp_path: Path) -> None:
     folder = study(tmp_path / "s", claim("A"), claim("B", published=0.4, stands="differs"))
     run = run_analysis("claims", str(folder))
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.startswith(
-        "Of 2 published claims and checks, 1 is reproduced and 1 differs. The data contradict B."
-    )
+    assert run.stdout.startswith("Of 2 published figures, 1 is reproduced and 1 differs. The data contradict B.")
     (folder / "published.toml").write_text(claim("A\\u001b[31m", published=0.4))
     run = run_analysis("claims", str(folder))
     assert run.returncode == 1
@@ -153,6 +151,28 @@ def test_the_command_guards_a_post(tmp_path: Path) -> None:
     (folder / "published.toml").unlink()
     assert run_analysis("claims", str(folder)).returncode == 2
     assert run_analysis("claims", str(tmp_path / "nowhere")).returncode == 2
+
+
+def test_checks_are_counted_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An id of C and a digit is a check of the author: not among the published figures, and not to be quoted."""
+    monkeypatch.setattr(paths, "STORES", tmp_path / "stores")
+    texts = [claim("P1"), claim("C1", published=0.4), claim("C2a"), claim("P2", published=0.4), claim("Cache")]
+    judged = claims.ledger(Study(study(tmp_path / "s", *texts)).connection)
+    assert claims.sentence(judged, []) == (
+        "Of 3 published figures, 2 are reproduced and 1 differs. The data contradict P2. "
+        "Of 2 checks of ours, 1 found a problem: C1; 1 is reproduced."
+    )
+    assert claims.advice(judged, [])["next_step"] == "Quote P2 only with what the ledger says of them."
+    assert claims.describe(judged)["title"] == "2 of 3 published figures are reproduced"
+    assert claims.describe(judged)["subtitle"].endswith("2 checks of ours are not among them")
+    assert claims.counted(judged).rows() == [("reproduced", "claims", 2), ("differs", "claims", 1)]
+    counted = {(e.qualifiers["of"], e.qualifiers["verdict"]): e.value for e in claims.counts(judged) if e.value}
+    assert counted == {("published figures", "reproduced"): 2, ("published figures", "differs"): 1,
+                       ("checks", "reproduced"): 1, ("checks", "differs"): 1}  # fmt: skip
+    only = [j for j in judged if j.claim["claim"] == "C1"]
+    assert claims.sentence(only, []) == "Of 1 check of ours, 1 found a problem: C1."
+    assert claims.advice(only, [])["next_step"] == ""
+    assert claims.describe(only)["title"] == "No published claim is checked"
 
 
 def test_what_can_be_claimed_has_a_label_and_one_function() -> None:

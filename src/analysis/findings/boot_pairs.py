@@ -1,14 +1,18 @@
-"""How far the boots of one setting lie apart, and what a refusal says of one request."""
+"""How far the boots of one setting lie apart, what a pool is in bytes, and what a refusal says of one request."""
 
 import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, no_interval
+from analysis.estimates.rounding import show_number
 from analysis.findings.token_pool import GIB
 from analysis.findings.token_pool import boots as boots_of
 
 FINDING = "90-takeaways"
-RANGE = "pool.range"
+RANGE, IN_BYTES = "pool.range", "pool.in_bytes"
+ALIKE = 0.01
+"""Boots agree on the memory of a token up to this share: a pool is rounded to blocks, memory to two decimals."""
+MOST_NAMED = 4
 NEEDED, LONGEST = "refusal.needed", "refusal.longest"
 COLUMNS = {"available": "available_kv_bytes", "tokens": "token_pool_total_tokens"}
 
@@ -39,6 +43,36 @@ def _range(values: list[float], measure: str) -> Estimate:
             reason="census: these boots only", warnings=("a range is not a spread: more boots widen it",),
         )  # fmt: skip
     return found.named(RANGE, FINDING, measure=measure)
+
+
+def in_bytes(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    """pool.in_bytes of each boot that prints a pool and no memory, by the bytes per token of boots at its limits.
+
+    Boots that contradict each other give no value: the reason says what the pool would be by each.
+    """
+    table = boots_of(connection).filter(pl.col("token_pool_total_tokens") > 0)
+    limits = ("max_model_len_tokens", "max_num_batched_tokens")
+    others = table.drop_nulls(["available_kv_bytes", *limits])
+    found = []
+    for boot in table.filter(pl.col("available_kv_bytes").is_null()).drop_nulls(limits).iter_rows(named=True):
+        by = others.filter(*(pl.col(column) == boot[column] for column in limits))
+        if by.height:
+            per_token = by["available_kv_bytes"] / by["token_pool_total_tokens"]
+            pools = dict(zip(by["boot"], (per_token * boot["token_pool_total_tokens"]).to_list(), strict=True))
+            evidence = (Evidence(file) for file in (boot["file"], *by["file"]))
+            e = _converted(pools).with_evidence(*evidence)
+            found.append(e.named(IN_BYTES, FINDING, boot=boot["boot"], arm=boot["arm"]))
+    return found
+
+
+def _converted(pools: dict[str, float]) -> Estimate:
+    method, n = "pool x memory per token of other boots", len(pools)
+    said = [f"by what {boot} prints it is {show_number(value, 'bytes', digits=4)}" for boot, value in pools.items()]
+    why = ", ".join(said[:MOST_NAMED]) + (f" and {n - MOST_NAMED} more" if n > MOST_NAMED else "")
+    values = list(pools.values())
+    agree = max(values) - min(values) <= ALIKE * max(values)
+    value = sum(values) / n if agree else None
+    return no_interval(value, "bytes", method, why, n=n, n_of="other boots")
 
 
 def refusals(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:

@@ -1,6 +1,7 @@
 """The ledger: each claim of published.toml against the estimate that it names: a verdict, and one sentence of why."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +11,7 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.assumed import SAID, Assumptions, assumptions
+from analysis.findings.assumed import SAID, Assumptions, assumptions, reconstruction
 from analysis.findings.registry import Registry, UnknownIdError
 from analysis.findings.verdicts import DIFFERS, NOT_COMPUTABLE, NOT_SUPPORTED, REPRODUCED, Said, Verdict, judge
 
@@ -33,6 +34,13 @@ class Judged:
     claim: Mapping[str, Any]
     verdict: Verdict
     estimate: Estimate | None = None
+    is_rebuilt: bool = False
+    """Whether the files that it was held against were written from published figures."""
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it is a check of the study's author (C1, C2, ...) and not a figure that was published."""
+        return re.match(r"C\d", str(self.claim["claim"])) is not None
 
     @property
     def stands(self) -> bool:
@@ -60,8 +68,8 @@ class Judged:
 def ledger(connection: duckdb.DuckDBPyConnection) -> list[Judged]:
     """Every claim of the study with its verdict, in the order of published.toml; empty where there is none."""
     rows = connection.sql(CLAIMS).pl().iter_rows(named=True)
-    registry, assumed = Registry(connection), assumptions(connection)
-    return [_judged(row, registry, assumed) for row in rows]
+    registry, assumed, is_rebuilt = Registry(connection), assumptions(connection), bool(reconstruction(connection))
+    return [replace(_judged(row, registry, assumed), is_rebuilt=is_rebuilt) for row in rows]
 
 
 def broken(connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -108,6 +116,9 @@ def _find(registry: Registry, id: str, place: Mapping[str, str]) -> Estimate | s
     if len(found) == 1:
         return found[0]
     if not found:
+        arms = {e.qualifiers.get(key) for e in under for key in ("a", "b")}
+        if absent := [place[key] for key in ("a", "b") if key in place and place[key] not in arms]:
+            return f"there is no arm {' and no arm '.join(absent)}"
         return f"the study has no figure {id} for {where}"
     differ = sorted({key for e in found for key in e.qualifiers if len({o.qualifiers.get(key) for o in found}) > 1})
     return f"{len(found)} figures are called {id} for {where}; say which by {', '.join(differ)}"
@@ -133,10 +144,17 @@ def _over(a: Estimate, b: Estimate) -> Estimate:
 def table(judged: list[Judged]) -> pl.DataFrame:
     """One row a claim: what was published, the verdict, and what the data say."""
     rows = [
-        (j.claim["claim"], j.claim["text"], _published(j), WORDS[j.verdict.verdict], j.why[:1].upper() + j.why[1:])
+        (
+            j.claim["claim"],
+            "a check of ours" if j.is_check else "published",
+            j.claim["text"],
+            _published(j),
+            WORDS[j.verdict.verdict],
+            j.why[:1].upper() + j.why[1:],
+        )
         for j in judged
     ]
-    names = ("claim", "what was published", "figure", "verdict", "why")
+    names = ("claim", "which is", "what it says", "figure", "verdict", "why")
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
 
@@ -148,32 +166,68 @@ def _published(j: Judged) -> str:
 
 
 def counts(judged: list[Judged]) -> list[Estimate]:
-    """claims.verdict_count of each verdict; empty where nothing was published."""
+    """claims.verdict_count of each verdict, of published figures and of checks apart; empty where there is none."""
+    parts = [("published figures", published(judged)), ("checks", [j for j in judged if j.is_check])]
     return [
         Estimate(
-            sum(j.verdict.verdict == verdict for j in judged), "1", "census", "claims counted by verdict",
-            n=len(judged), n_of="claims", reason="census: every claim of published.toml",
-        ).named("claims.verdict_count", FINDING, verdict=words)
-        for verdict, words in WORDS.items() if judged
+            sum(j.verdict.verdict == verdict for j in of), "1", "census", "claims counted by verdict",
+            n=len(of), n_of=name, reason=f"census: all {name} of published.toml",
+        ).named("claims.verdict_count", FINDING, verdict=words, of=name)
+        for name, of in parts for verdict, words in WORDS.items() if of
     ]  # fmt: skip
 
 
+def published(judged: list[Judged]) -> list[Judged]:
+    """The claims that somebody published, without the checks of the study's author."""
+    return [j for j in judged if not j.is_check]
+
+
 def counted(judged: list[Judged]) -> pl.DataFrame:
-    """One row a verdict that some claim got: how many."""
-    rows = [(e.qualifiers["verdict"], "claims", round(e.value or 0)) for e in counts(judged) if e.value]
+    """One row a verdict that some published figure got: how many."""
+    rows = [(e.qualifiers["verdict"], "claims", round(e.value or 0)) for e in counts(published(judged)) if e.value]
     return pl.DataFrame(rows, schema={"verdict": pl.String, "unit": pl.String, "n": pl.Int64}, orient="row")
 
 
 def sentence(judged: list[Judged], problems: list[str]) -> str:
-    """The answer: how many of the published claims the data carry, and which they contradict."""
+    """The answer: how many published figures the data carry, which they contradict, and what the checks found."""
     if problems:
         return f"The published claims cannot all be checked: {problems[0]}."
     if not judged:
         return "No published claim is checked: the study has no published.toml."
-    parts = [_said(v, n) for v in WORDS if (n := sum(j.verdict.verdict == v for j in judged))]
+    return " ".join(part for part in (_of_published(published(judged)), _of_checks(judged), _rebuilt(judged)) if part)
+
+
+def _of_published(judged: list[Judged]) -> str:
+    if not judged:
+        return ""
     against = [j.claim["claim"] for j in judged if j.verdict.verdict == DIFFERS]
-    said = f"Of {len(judged)} published claims and checks, {_listed(parts)}."
+    said = f"Of {_number(len(judged), 'published figure')}, {_verdicts(judged)}."
     return said + (f" The data contradict {_listed(against)}." if against else "")
+
+
+def _of_checks(judged: list[Judged]) -> str:
+    checks = [j for j in judged if j.is_check]
+    if not checks:
+        return ""
+    against = [j.claim["claim"] for j in checks if j.verdict.verdict == DIFFERS]
+    rest = _verdicts([j for j in checks if j.verdict.verdict != DIFFERS])
+    found = f"{len(against) or 'none'} found a problem" + (f": {', '.join(against)}" if against else "")
+    return f"Of {_number(len(checks), 'check')} of ours, {'; '.join(part for part in (found, rest) if part)}."
+
+
+def _rebuilt(judged: list[Judged]) -> str:
+    if not any(j.is_rebuilt and j.verdict.verdict == REPRODUCED for j in judged):
+        return ""
+    return "The files were written from these figures: reproduced means consistent, not replicated."
+
+
+def _verdicts(judged: list[Judged]) -> str:
+    parts = [_said(v, n) for v in WORDS if (n := sum(j.verdict.verdict == v for j in judged))]
+    return _listed(parts) if parts else ""
+
+
+def _number(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _said(verdict: str, n: int) -> str:
@@ -187,14 +241,17 @@ def _listed(parts: list[str]) -> str:
 
 
 def describe(judged: list[Judged]) -> dict[str, str]:
-    """Title, subtitle and text alternative of the chart of verdicts."""
+    """Title, subtitle and text alternative of the chart of verdicts on published figures."""
+    of = published(judged)
     rows = [f"{word}: {n}" for word, _, n in counted(judged).iter_rows()]
-    n = sum(j.verdict.verdict == REPRODUCED for j in judged)
+    n, checks = sum(j.verdict.verdict == REPRODUCED for j in of), len(judged) - len(of)
+    apart = f"; {_number(checks, 'check')} of ours {'is' if checks == 1 else 'are'} not among them" if checks else ""
     return {
-        "title": f"{n} of {len(judged)} published claims are reproduced" if judged else "No published claim is checked",
-        "subtitle": "claims by verdict; counted, exact",
-        "description": "Verdicts on published claims. " + ("; ".join(rows) or "There is none."),
-    }
+        "title": f"{n} of {_number(len(of), 'published figure')} {'is' if n == 1 else 'are'} reproduced"
+        if of else "No published claim is checked",
+        "subtitle": f"published figures by verdict; counted, exact{apart}",
+        "description": "Verdicts on published figures. " + ("; ".join(rows) or "There is none."),
+    }  # fmt: skip
 
 
 def advice(judged: list[Judged], problems: list[str]) -> dict[str, Any]:
@@ -203,7 +260,7 @@ def advice(judged: list[Judged], problems: list[str]) -> dict[str, Any]:
         return {"next_step": "Correct published.toml (docs/formats/published.md).", "contradiction": True}
     if not judged:
         return {"next_step": "State what was published in published.toml to have it checked.", "supporting": True}
-    unsure = [j.claim["claim"] for j in judged if j.verdict.verdict in (NOT_SUPPORTED, DIFFERS)]
+    unsure = [j.claim["claim"] for j in published(judged) if j.verdict.verdict in (NOT_SUPPORTED, DIFFERS)]
     return {
         "next_step": f"Quote {_listed(unsure)} only with what the ledger says of them." if unsure else "",
         "unless": "further boots and runs narrow the intervals; a claim that is not supported may then be carried.",

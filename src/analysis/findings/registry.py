@@ -13,6 +13,8 @@ from analysis.estimates.estimate import Estimate
 from analysis.findings import (
     accountings,
     arm_range,
+    arm_verdicts,
+    arms,
     boot_pairs,
     boot_risk,
     held,
@@ -83,6 +85,7 @@ FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
     (("pool.tokens", "pool.available", "pool.requests_at_max_length"), token_pool.census),
     (("pool.spread", "pool.next_boot"), token_pool.predictions),
     ((boot_pairs.RANGE,), boot_pairs.pairs),
+    ((boot_pairs.IN_BYTES,), boot_pairs.in_bytes),
     (("pool.identity",), token_pool.identity),
     (("pool.spread_ratio",), token_pool.spread_ratios),
     ((boot_pairs.NEEDED, boot_pairs.LONGEST), boot_pairs.refusals),
@@ -93,6 +96,7 @@ FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
      request_counts.counts),
     ((request_counts.PEAK_USE,), request_counts.peak_use),
     ((arm_range.RANGE,), arm_range.ranges),
+    (("arms.ratio",), lambda c: arm_verdicts.verdicts(arms.of(c))),
 )  # fmt: skip
 """Ids, and the function that computes them."""
 

@@ -101,7 +101,7 @@ def _side(said: Said, e: Estimate, is_most: bool) -> Verdict:
     if high <= limit:
         return Verdict(REPRODUCED, f"all of {show(e)} is on this side", interval)
     if low > limit:
-        return Verdict(DIFFERS, f"the data say {show(e)}, on the other side", interval)
+        return Verdict(DIFFERS, f"the data say {show(e)}, outside of it: the limit is {_limit(published, e)}", interval)
     return Verdict(NOT_SUPPORTED, f"the data say {show(e)}, which lies on both sides", interval)
 
 
@@ -131,9 +131,16 @@ def _apart(published: float, e: Estimate) -> str:
     """By how much a figure misses what was published."""
     if e.value is None or not isfinite(e.value):
         return "the published figure is not in it"
-    if published == 0 or e.value == 0 or e.value / published < 0:
+    if published == 0:
+        return f"{show_number(0.0, e.unit, digits=1, plain=e.id in PLAIN_IDS)} was stated"
+    if e.value == 0 or e.value / published < 0:
         return f"off by {show_number(abs(e.value - published), e.unit, plain=e.id in PLAIN_IDS)}"
-    return f"{e.value / published:.3g} times the published figure"
+    ratio = e.value / published
+    return f"{f'{ratio:.2g}' if ratio < 0.5 else f'{ratio:.3g}'} times the published figure"
+
+
+def _limit(published: Printed, e: Estimate) -> str:
+    return show_number(published.value, e.unit, digits=3, plain=e.id in PLAIN_IDS)
 
 
 def _point(e: Estimate) -> str:

@@ -40,17 +40,17 @@ def boots(figures: Figures) -> dict[str, Boot]:
     length, batch = figures.count("max_model_len"), figures.count("batch_tokens")
     longest = figures.count("len_1m")
     return {
-        "production": Boot(length, batch, None, figures.count("pool_production"), day="08-01"),
+        "production": Boot(length, batch, None, figures.count("pool_production")),
         "refused-16384": Boot(
             length, figures.count("refused_batch_tokens"), figures["refused_available_gib"], None,
-            figures["refused_needed_gib"], figures.count("refused_longest_tokens"), day="08-02",
+            figures["refused_needed_gib"], figures.count("refused_longest_tokens"),
         ),
-        "768k-a": Boot(length, batch, figures["available_a_gib"], figures.count("pool_a"), day="08-03"),
-        "768k-b": Boot(length, batch, figures["available_b_gib"], figures.count("pool_b"), day="08-03"),
+        "768k-a": Boot(length, batch, figures["available_a_gib"], figures.count("pool_a")),
+        "768k-b": Boot(length, batch, figures["available_b_gib"], figures.count("pool_b")),
         "256k": Boot(
-            figures.count("len_256k"), batch, figures["available_256k_gib"], figures.count("pool_256k"), day="08-03"
+            figures.count("len_256k"), batch, figures["available_256k_gib"], figures.count("pool_256k")
         ),
-        "1M": Boot(longest, batch, None, int(figures["concurrency_1m"] * longest), day="08-03"),
+        "1M": Boot(longest, batch, None, int(figures["concurrency_1m"] * longest)),
     }  # fmt: skip
 
 
@@ -62,14 +62,12 @@ def _pages(figures: Figures) -> dict[str, str]:
     for scrape in range(WINDOWS + 1):
         at_s = SERVED_S + scrape * figures.count("wall_s") / WINDOWS
         done = [request for request in traffic if request.window < scrape]
-        body = _page(figures, done, steps[:scrape], scrape == WINDOWS, scrape)
+        body = _page(figures, done, steps[:scrape], scrape == WINDOWS)
         found[f"metrics/{SCRAPED}/{pages.file_name(at_s)}"] = body
     return found
 
 
-def _page(
-    figures: Figures, done: Sequence[Request], steps: Sequence[tuple[int, int]], is_last: bool, scrape: int
-) -> str:
+def _page(figures: Figures, done: Sequence[Request], steps: Sequence[tuple[int, int]], is_last: bool) -> str:
     times = {
         "request_prefill_time_seconds": [r.prefill_ms for r in done],
         "request_decode_time_seconds": [r.decode_ms for r in done],
@@ -84,7 +82,6 @@ def _page(
     )
     finished = of_all if is_last else len(done)
     by_length = round(finished * of_length / of_all)
-    usage = figures["peak_kv_use"] if scrape == WINDOWS // 2 else figures["peak_kv_use"] * (0 < scrape < WINDOWS) / 2
     families = [
         *(
             pages.histogram(name, pages.LATENCY_EDGES, Counter(ms / 1000 for ms in values), sum(values) / 1000)
@@ -100,7 +97,6 @@ def _page(
             "request_success_total", "finished_reason",
             {"stop": finished - by_length, "length": by_length, "abort": 0.0},
         ),
-        pages.gauge("kv_cache_usage_perc", usage),
     ]  # fmt: skip
     return pages.page(families, STARTED_S, NOTE)
 

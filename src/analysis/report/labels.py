@@ -49,6 +49,7 @@ LABELS = {
     "finish.unmatched": "finish reasons beyond the requests in the time histograms",
     "rate.prefill.longest_prompt": "rate of the longest prompt, by its client's clock",
     "boots.outcome_count": "boots",
+    "pool.in_bytes": "token pool in bytes, by what other boots print",
     "pool.range": "how far boots of one setting lie apart",
     "refusal.needed": "memory that one longest request needs",
     "refusal.longest": "longest request that would have fitted",

@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
+from analysis.findings.assumed import SAID
 from analysis.report.labels import label
 
 SHOWN = 7
@@ -17,6 +18,8 @@ SHOWN = 7
 NUMBERS = 2
 """Most numbers printed below a sentence on the terminal."""
 WIDTH = 100
+TOO_LITTLE = "covers too little"
+"""In a warning: the interval holds the truth less often than it says."""
 CONTRADICTION, TO_DO, SURE, CANNOT_TELL, SUPPORTING = range(5)
 
 Json = dict[str, Any]
@@ -53,12 +56,23 @@ def text(results: Mapping[str, Any], estimates: Mapping[str, Estimate], key: Cal
     for number, row in enumerate(rows[:SHOWN], start=1):
         lines += _wrapped(row["sentence"], f"{number}. ")
         found = [estimates[k] for k in map(key, row.get("estimates", ())) if k in estimates]
-        lines += [line for e in found[:NUMBERS] for line in _wrapped(f"{label(e)}: {show(e)}", "   ")]
+        for e in found[:NUMBERS]:
+            lines += _wrapped(f"{label(e)}: {show(e)}", "   ")
+            lines += [line for caution in _cautions(e) for line in _wrapped(f"Caution: {caution}", "   ")]
         for what, said in (("What to do: ", row.get("next_step")), ("Unless: ", row.get("unless"))):
             lines += _wrapped(what + said, "   ") if said else []
     if len(rows) > SHOWN:
         lines.append(f"and {len(rows) - SHOWN} more in the report")
     return "\n".join(lines)
+
+
+def _cautions(estimate: Estimate) -> list[str]:
+    """What must be known before a number is believed: it rests on assumptions, or its interval covers too little.
+
+    Only the first words of the warning: the page has the rest.
+    """
+    found = [w for w in estimate.warnings if w.startswith(tuple(SAID.values())) or TOO_LITTLE in w]
+    return [warning.partition(" (")[0] for warning in found]
 
 
 def _wrapped(said: str, first: str) -> list[str]:
