@@ -131,8 +131,8 @@ def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> Non
     assert lines[0].startswith("1. Of all request-seconds together, prefill takes most")
     assert lines[-1] == str(tmp_path / "report" / "index.html")
     html = (tmp_path / "report" / "index.html").read_text()
-    assert html.index("Prefill takes most") < html.index('id="pages"')
-    assert "Decode takes most" not in html
+    assert html.index("prefill takes most") < html.index('id="pages"')
+    assert "decode takes most" not in html
     assert 'class="banner"' not in html
 
 
