@@ -230,8 +230,8 @@ stands = "{}"
     tally = "Of 2 published statements, 1 is reproduced, 1 differs, none is not computable and none is not supported. "
     assert tally + "Of 1 checks that the publication did not make, 1 is reproduced" in text
     assert (
-        "rounding: published statements P10; checks that the publication did not make C1. Those with an interval for the service behind them: C1, P10."
-        in text
+        "rounding: published statements P10; checks that the publication did not make C1. Those with an interval for "
+        "the service behind them: C1, P10." in text
     )
     assert re.search(r"^\| P9 \| Prefill is half of it\. \| differs \|", text, re.M)
     assert "The files of this reconstruction" not in text

@@ -10,6 +10,7 @@ TIME_PAGE, LEVER_PAGE = "20-where-time-goes", "25-levers"
 LOAD, PEAK, LONGEST = "rate.prompt_tokens_over_wall_clock", "rate.prefill.peak_window", "rate.prefill.longest_prompt"
 MEAN, MEDIAN = "rate.prefill.mean", "rate.prefill.median_window"
 LOAD_TITLE = "Tokens per wall second is load, not prefill speed"
+PROMPT = "select max(prompt_tokens)::bigint from request_lengths where place = $place"
 BOOKING = "vllm-iteration-tokens-booking"
 ASSUMED = "The interval given here rests on assumed figures of the reconstruction; what was counted does not."
 
@@ -60,19 +61,20 @@ def _one_request(m: Material) -> list[Said]:
     ]  # fmt: skip
     if len(alone) != 1 or alone[0].value is None:
         return []
-    most = "Even the" if alone[0].value > 0.5 else "The"
+    which = _longest(m, alone[0])
+    most = f"Even {which}" if alone[0].value > 0.5 else which[:1].upper() + which[1:]
     return [
-        Said(f"{most} {_longest(m, alone[0])} spent {counted(alone[0])} of its time in decode. "
+        Said(f"{most} spent {counted(alone[0])} of its time in decode. "
              "It is one request, so it says nothing of how requests differ.", (alone[0],))
     ]  # fmt: skip
 
 
 def _longest(m: Material, e: Estimate) -> str:
-    """What a request by itself is called: of a reconstruction nobody timed one."""
-    tokens = m.one("request.longest_prompt", target=e.qualifiers.get("target", "")) if m.banner else None
-    if tokens is not None:
-        return f"request with the longest prompt, of {show(tokens)},"
-    return "request with the longest prompt" if m.banner else "longest prompt that a client timed by itself"
+    """What the longest request by itself is called: of a reconstruction no client timed one."""
+    if not m.banner:
+        return "the longest prompt that a client timed by itself"
+    [(tokens,)] = m.study.sql(PROMPT, place=e.qualifiers.get("target", "")).rows()
+    return f"a request of {show_number(tokens, 'tokens')}" if tokens else "the request with the longest prompt"
 
 
 def _by_length(m: Material) -> list[Said]:
