@@ -164,9 +164,9 @@ def sentence(found: list[Estimate]) -> str:
     if rough := [e for e in free if e.kind != "bound"]:
         parts.append(f"A free prefill is worth {few(rough, _text)} to first order, not a bound: requests overlap.")
     if unknown := len(pairs) - len(free):
-        of_them = "there" if len(pairs) == 1 else f"in {unknown} of them"
+        of_them = "" if unknown == len(pairs) else f" in {unknown} of the runs"
         parts.append(
-            f"What a free prefill would give is not known {of_them}: requests overlap, or may, and their "
+            f"What a free prefill would give is not known{of_them}: requests overlap, or may, and their "
             "waiting for each other's prefill is booked as decode."
         )
     return " ".join(parts)

@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
+
+from markupsafe import Markup, escape
 
 from analysis.estimates.rounding import show_number
 from analysis.findings.assumed import SAID
@@ -9,7 +12,7 @@ from analysis.findings.claims import WORDS
 from analysis.report.grouping import cautions
 from analysis.report.overview import Gap, missing
 from analysis.report.post_material import Json, Material, cited, without_assumed
-from analysis.report.post_parts import Notes, Rows, Said, Section
+from analysis.report.post_parts import Notes, Picture, Rows, Said, Section
 
 OTHER = (
     ("60-mixed-traffic", "What traffic classes cost each other", "effect-by-class"),
@@ -60,7 +63,20 @@ def ledger(m: Material) -> Section | None:
         _row(c) for verdict in ("differs", "not_supported", "not_computable") for c in sorted(by[verdict], key=_natural)
     )
     table = Rows("Claims that are not reproduced", ("claim", "what it says", "verdict", "why"), rows) if rows else None
-    return Section("Which published claims stand", (tuple(lead),), table=table, picture=m.picture("verdicts"))
+    return Section("Which published claims stand", (tuple(lead),), table=table, picture=_verdicts(m))
+
+
+def _verdicts(m: Material) -> Picture | None:
+    """The figure of verdicts under a title that counts statements and checks apart."""
+    picture = m.picture("verdicts")
+    if picture is None:
+        return None
+    counts = [
+        f"{sum(c['verdict'] == 'reproduced' for c in of)} of {show_number(len(of))} {name.split(' that')[0]}"
+        for name, of in _apart(m.claims) if of
+    ]  # fmt: skip
+    title = f"Reproduced: {', '.join(counts)}"
+    return replace(picture, title=title, html=Markup(str(picture.html).replace(str(escape(picture.title)), title)))
 
 
 def tally(claims: list[Json]) -> str:

@@ -10,7 +10,6 @@ TIME_PAGE, LEVER_PAGE = "20-where-time-goes", "25-levers"
 LOAD, PEAK, LONGEST = "rate.prompt_tokens_over_wall_clock", "rate.prefill.peak_window", "rate.prefill.longest_prompt"
 MEAN, MEDIAN = "rate.prefill.mean", "rate.prefill.median_window"
 LOAD_TITLE = "Tokens per wall second is load, not prefill speed"
-PROMPT = "select max(prompt_tokens)::bigint from request_lengths where place = $place"
 BOOKING = "vllm-iteration-tokens-booking"
 ASSUMED = "The interval given here rests on assumed figures of the reconstruction; what was counted does not."
 
@@ -73,8 +72,9 @@ def _longest(m: Material, e: Estimate) -> str:
     """What the longest request by itself is called: of a reconstruction no client timed one."""
     if not m.banner:
         return "the longest prompt that a client timed by itself"
-    [(tokens,)] = m.study.sql(PROMPT, place=e.qualifiers.get("target", "")).rows()
-    return f"a request of {show_number(tokens, 'tokens')}" if tokens else "the request with the longest prompt"
+    rate = m.one(LONGEST, target=e.qualifiers.get("target", ""))
+    tokens, found, _ = rate.method.partition(" prompt tokens over") if rate else ("", "", "")
+    return f"a request of {tokens} tokens" if found else "the request with the longest prompt"
 
 
 def _by_length(m: Material) -> list[Said]:
