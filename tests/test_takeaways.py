@@ -31,13 +31,13 @@ def accounted(study: Study) -> accountings.Accountings:
 
 @pytest.mark.parametrize(
     ("prefill_s", "decode_s", "takes_most", "first"),
-    [(1, 9, "Decode", "Log the engine's steps"), (9, 1, "Prefill", "Look at prefill first")],
+    [(1, 9, "decode", "Log the engine's steps"), (9, 1, "prefill", "Look at prefill first")],
 )
 def test_the_phase_flips_with_the_data(
     prefill_s: float, decode_s: float, takes_most: str, first: str, tmp_path: Path
 ) -> None:
     said = accounted(Study(Truth(prefill_s=prefill_s, decode_s=decode_s).write(tmp_path / "s")))
-    assert said.sentence().startswith(f"{takes_most} takes most of a request's time in the one run with an interval")
+    assert said.sentence().startswith(f"Of all request-seconds together, {takes_most} takes most: prefill")
     assert said.next_step().startswith(first)
     [share] = said.headline()
     assert share.value == pytest.approx(prefill_s / (prefill_s + decode_s), rel=1e-3)
@@ -46,9 +46,7 @@ def test_the_phase_flips_with_the_data(
 
 def test_a_share_about_half_takes_no_side(tmp_path: Path) -> None:
     said = accounted(Study(Truth(prefill_s=5, decode_s=5, cv=1.5).write(tmp_path / "s")))
-    assert said.sentence().startswith(
-        "Which phase takes most of a request's time the one run with an interval does not"
-    )
+    assert said.sentence().startswith("Which phase takes most of all request-seconds together is not shown:")
     assert "keep both levers until then" in said.next_step()
 
 
@@ -142,11 +140,11 @@ def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> Non
     run = run_analysis("report", str(study), "--out", str(tmp_path / "report"))
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert lines[0].startswith("1. Prefill takes most of a request's time")
+    assert lines[0].startswith("1. Of all request-seconds together, prefill takes most")
     assert lines[-1] == str(tmp_path / "report" / "index.html")
     html = (tmp_path / "report" / "index.html").read_text()
-    assert html.index("Prefill takes most") < html.index('id="pages"')
-    assert "Decode takes most" not in html
+    assert html.index("prefill takes most") < html.index('id="pages"')
+    assert "decode takes most" not in html
     assert 'class="banner"' not in html
 
 

@@ -29,9 +29,8 @@ REQUEST, STEP, WALL = time_split.SHARE, step_time.SHARE, wall_states.SHARE
 def test_both_accountings_are_said_side_by_side() -> None:
     found = Accountings([_share(REQUEST, 0.169)], [_share(STEP, 0.41)], [], [_at_least(3.0)])
     assert found.sentence() == (
-        "Decode takes most of a request's time in the one run with an interval: prefill is 16.9 % [15.2, 18.6] of "
-        "prefill and decode request-seconds. In b prefill is 17 % of request-seconds "
-        "and 41 % of the engine's step time."
+        "In b prefill is 17 % of request-seconds and 41 % of the engine's step time. Of all request-seconds together, "
+        "decode takes most: prefill is 16.9 % [15.2, 18.6] of prefill and decode request-seconds. " + accountings.MIX
     )
     assert [e.id for e in found.headline()] == [REQUEST, STEP]
 
@@ -71,6 +70,37 @@ def test_what_to_do_next_never_drops_a_lever_on_overlapping_request_seconds(
     assert ("keep both levers" in found.next_step()) == keeps
     assert "traffic mix" in found.unless()
     assert Accountings([], [], [], []).next_step().startswith("Fetch the metric page")
+
+
+def _between(id: str, value: float, low: float, high: float, boot: str) -> Estimate:
+    return Estimate(value, "1", "estimate", "m", low, high, 0.95).named(id, "f", boot=boot)
+
+
+def test_step_time_that_shows_no_phase_is_no_disagreement_of_runs() -> None:
+    request = [_between(REQUEST, 0.2, 0.04, 0.482, "a"), _between(REQUEST, 0.2, 0.1, 0.3, "b")]
+    steps = [_between(STEP, 0.41, 0, 0.8, "a"), _between(STEP, 0.35, 0.1, 0.7, "b")]
+    found = Accountings(request, steps, [], [])
+    assert found.next_step().startswith("In neither run is a phase shown to take most of the steps' time; keep both")
+    assert Accountings(request[:1], steps[:1], [], []).next_step().startswith("The run does not show a phase to take")
+    other = [_between(STEP, 0.8, 0.7, 0.9, "a"), steps[1]]
+    assert "they do not agree on a phase" in Accountings(request, other, [], []).next_step()
+
+
+def test_the_nearest_end_is_the_one_that_is_shown() -> None:
+    wide = _between(REQUEST, 0.2, 0.04, 0.482, "a")
+    assert "20 % [4, 49]" in Accountings([wide], [], [], []).sentence()
+    assert Accountings([wide], [], [], []).unless().endswith("comes nearest to half ends at 49 %)")
+    assert Accountings([_between(REQUEST, 0.3, 0.0, 0.76, "a")], [], [], []).unless().endswith("holds half)")
+
+
+def test_a_pooled_share_is_no_share_of_a_request_and_few_runs_are_given_one_by_one() -> None:
+    runs = [_between(REQUEST, 0.14, 0.07, 0.25, "a"), _between(REQUEST, 0.14, 0.05, 0.3, "b")]
+    said = Accountings(runs, [], [], []).sentence()
+    assert said.startswith("Of all request-seconds together, decode takes most in each of 2 runs: prefill is 14 % [")
+    assert " and 14 % [" in said and "a request's time" not in said and "with an interval" not in said
+    bare = no_interval(0.2, "1", "m", "one page").named(REQUEST, "f", boot="c")
+    assert "in each of 2 runs with an interval:" in Accountings([*runs, bare], [], [], []).sentence()
+    assert "decode takes most in a:" in Accountings([runs[0], bare], [], [], []).sentence()
 
 
 def test_the_chart_says_which_accountings_there_are_and_which_are_missing() -> None:

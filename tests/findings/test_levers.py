@@ -1,12 +1,15 @@
 """What each lever could give: bounds only where requests never overlap, and nobody is told to drop the prefill."""
 
+from dataclasses import replace
 from math import inf
 
 import polars as pl
 import pytest
 
+from analysis.estimates.amdahl import LOWER_END
 from analysis.estimates.buckets import Buckets
-from analysis.estimates.estimate import Estimate, not_computable
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
+from analysis.estimates.rounding import show
 from analysis.findings import held, lengths, levers, time_split
 from analysis.findings.accountings import Accountings
 from analysis.findings.time_split import Run
@@ -95,7 +98,25 @@ def test_what_to_do_follows_the_ranges() -> None:
     assert said(0.3, 0.6, _share(0.2, 0.1, 0.3)).startswith("Neither lever is shown")
     bound = list(_found(Accountings([_share(0.05, 0.04, 0.06)], [], [], [], SEQUENTIAL)).values())
     assert levers.next_step(bound).endswith("no prefill-side lever can give as much.")
-    assert "at most 1.04x to 1.06x" in levers.sentence(bound)
+    assert "at most 1.053x [1.041, 1.064] as fast" in levers.sentence(bound)
+
+
+def test_few_runs_are_given_one_by_one_and_a_lower_end_of_one_is_no_limit() -> None:
+    def of(boot: str, *ends: float, **names: str) -> Estimate:
+        e = Estimate(ends[0], "x", "estimate", "m", ends[1], ends[2], 0.95)
+        return e.named(levers.LEVER, "f", boot=boot, **names)
+
+    found = [
+        of("a", 1.8, 1.21, 4.09, lever="prefill"), of("a", 1.75, 1.6, 1.9, lever="output_tokens", to="half"),
+        of("b", 1.7, 1.2, 3.4, lever="prefill"), of("b", 1.7, 1.5, 1.9, lever="output_tokens", to="half"),
+    ]  # fmt: skip
+    said = levers.sentence(found)
+    assert f"A free prefill is worth {show(found[0])} and {show(found[2])} to first order" in said
+    assert f"{show(found[1])} and {show(found[3])} as fast." in said and "with an interval" not in said
+    nothing = no_interval(None, "x", LOWER_END, "not a bound")
+    open_ = replace(nothing, low=1.001, high=inf).named(levers.LEVER, "f", boot="a", lever="prefill")
+    assert levers.table([open_])["times as fast"].to_list() == ["no useful limit"]
+    assert open_ not in levers.headline([open_, found[1]])
 
 
 def test_what_is_missing_is_named() -> None:

@@ -15,7 +15,7 @@ import yaml
 
 from analysis import paths
 from analysis.estimates.estimate import Estimate
-from analysis.report import post_head, post_memory
+from analysis.report import post_head, post_memory, post_rest, post_time
 from analysis.report.check import problems
 from analysis.report.post import compose, escaped, write
 from analysis.report.post_material import Material
@@ -75,8 +75,8 @@ def assert_exports(folder: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("prefill_s", "decode_s", "title", "says", "never"),
     [
-        (1, 9, "Decode takes 90.0 % of the recorded request time", "Decode takes most", "Prefill takes"),
-        (9, 1, "Prefill takes 90.0 % of the recorded request time", "Prefill takes most", "Decode takes"),
+        (1, 9, "Decode takes 90.0 % of all recorded request time together", "decode takes most", "refill takes"),
+        (9, 1, "Prefill takes 90.0 % of all recorded request time together", "prefill takes most", "ecode takes"),
     ],
 )
 def test_the_post_flips_with_the_data(
@@ -147,24 +147,66 @@ def test_a_range_of_arms_is_noise_only_with_replicates() -> None:
 @pytest.mark.parametrize(
     ("shares", "title"),
     [
-        ((0.1, 0.2), "Decode takes 80.0 % to 90.0 % of the recorded request time in 2 runs"),
-        ((0.6, 0.9), "Prefill takes 60.0 % to 90.0 % of the recorded request time in 2 runs"),
+        ((0.1, 0.2), "Decode takes 80.0 % to 90.0 % of all recorded request time together in 2 runs"),
+        ((0.6, 0.9), "Prefill takes 60.0 % to 90.0 % of all recorded request time together in 2 runs"),
         ((0.2, 0.9), "Prefill or decode: that depends on the run"),
         ((0.5,), "Prefill and decode take about the same"),
         ((), ""),
     ],
 )
 def test_the_title_is_what_all_runs_say(shares: tuple[float, ...], title: str) -> None:
-    m: Any = SimpleNamespace(every=lambda id: [counted(id, share, "1") for share in shares])
+    m: Any = of_shares([counted(post_head.SHARE, share, "1") for share in shares])
     assert post_head._phase(m) == title
+
+
+def of_shares(shares: list[Estimate], steps: tuple[Estimate, ...] = (), banner: str = "") -> Any:
+    return SimpleNamespace(every=lambda id: list(steps) if id == post_head.STEPS else shares, banner=banner)
+
+
+def test_the_title_has_step_time_beside_request_time_and_a_reconstruction_was_reported() -> None:
+    shares = [counted(post_head.SHARE, share, "1") for share in (0.14, 0.14)]
+    steps = tuple(counted(post_head.STEPS, share, "1") for share in (0.41, 0.35))
+    assert post_head._phase(of_shares(shares, steps)) == (
+        "Decode takes 86.0 % of all recorded request time together, and 59.0 % to 65.0 % of the engine's step time in "
+        "2 runs"
+    )
+    assert "of all reported request time" in post_head._phase(of_shares(shares, banner="A reconstruction"))
+
+
+def test_a_pooled_share_stands_beside_that_of_short_and_long_prompts() -> None:
+    place = {"boot": "b", "prompt_tokens": "900 to 2000"}
+    found = [counted("length.prefill_share", 0.78, "1", **place),
+             counted("length.prefill_share", 0.04, "1", **place | {"prompt_tokens": "30"})]  # fmt: skip
+    m: Any = SimpleNamespace(every=lambda id: found)
+    [said] = post_time._by_length(m)
+    assert said.text == (
+        "The share is of the mix that was sent: as clients saw it, prompts of 30 tokens spent 4.00 % in prefill, "
+        "prompts of 900 to 2000 tokens 78.0 %."
+    )
+    assert post_time._by_length(SimpleNamespace(every=lambda id: found[:1])) == []  # type: ignore[arg-type]
+
+
+def test_a_warning_has_what_it_is_about_as_its_subject() -> None:
+    text = "its interval rests on assumed figures: x"
+    assert post_rest._caution(text, "prefill share") == "The intervals of prefill share rest on assumed figures: x."
+    assert post_rest._caution("tokens lack", "mean rate") == "For mean rate: tokens lack."
+    assert post_rest._caution("for each of these 2: x", "") == "For each of these 2: x."
+
+
+def test_arms_that_ran_once_are_not_tested() -> None:
+    found = [counted("arms.ratio", 1.1, "x", "no_replicates", arm=a) for a in "ab"]
+    m: Any = SimpleNamespace(every=lambda id: found)
+    said = post_memory._untested(m)
+    assert said is not None and said.text == "Each arm ran once, so none of the 2 ratios is tested."
+    found.append(counted("arms.ratio", 1.1, "x", "different", arm="c"))
+    assert post_memory._untested(m) is None
 
 
 def test_the_title_takes_no_side_where_an_interval_allows_both() -> None:
     wide = replace(counted("time.prefill_share.request_seconds", 0.3, "1"), kind="estimate", low=0.05, high=0.8)
-    m: Any = SimpleNamespace(every=lambda id: [wide])
-    assert post_head._phase(m) == "Which phase takes most of the request time is not shown: prefill is 30 % [0, 80]"
-    m = SimpleNamespace(every=lambda id: [wide, wide])
-    assert post_head._phase(m).endswith("is not shown: 2 runs allow either")
+    said = "Which phase takes most of all request time together is not shown: prefill is 30 % [0, 80]"
+    assert post_head._phase(of_shares([wide])) == said
+    assert post_head._phase(of_shares([wide, wide])).endswith("is not shown: 2 runs allow either")
 
 
 def test_claims_are_told_with_their_verdicts(tmp_path: Path) -> None:
@@ -187,9 +229,12 @@ stands = "{}"
     text = written(data, tmp_path / "r")
     tally = "Of 2 published statements, 1 is reproduced, 1 differs, none is not computable and none is not supported. "
     assert tally + "Of 1 checks that the publication did not make, 1 is reproduced" in text
-    assert "rounding: C1, P10. Those with an interval for the service behind them: C1, P10." in text
+    assert (
+        "rounding: published statements P10; checks that the publication did not make C1. Those with an interval for "
+        "the service behind them: C1, P10." in text
+    )
     assert re.search(r"^\| P9 \| Prefill is half of it\. \| differs \|", text, re.M)
-    assert "In a reconstruction" not in text
+    assert "The files of this reconstruction" not in text
 
 
 def test_no_assumed_number_carries_a_sentence(tmp_path: Path) -> None:
@@ -200,7 +245,12 @@ def test_no_assumed_number_carries_a_sentence(tmp_path: Path) -> None:
     assert not [e.id for e in notes.estimates.values() for w in e.warnings if w.startswith("rests on assumed")]
     text = written(paths.DATA / "cluster-a", tmp_path / "again")
     assert text.index("A reconstruction: the raw files") < text.index("## ")
-    assert "an assumed one carries no sentence here" in text
+    assert "we assumed one and do not use it" in text
+    assert "In bursts, by the published figure" in text and "busiest scrape interval" not in text
+    assert "Reproduced: 23 of 29 published statements, 1 of 9 checks" in text and "24 of 38" not in text
+    assert "a request of 38,000 tokens" in text
+    assert "timed by itself" not in text and "free prefill would give 1.1" in text
+    assert "of all reported request time" in text and "not replication" in text and "This is about" not in text
     assert "555,000" not in text and "4,000 tokens/s" not in text
     assert parsed(text)[0]["date"].isoformat() == "2026-11-29"
     assert {"Which published claims stand", "The KV arithmetic of a refusal"} <= {s.title for s in sections}
@@ -278,7 +328,7 @@ def test_the_post_of_the_published_investigation(tmp_path: Path) -> None:
     assert [str(p) for p in problems(out) if p.file.startswith("post")] == []
     titles = re.findall(r"^## (.*)$", text, re.M)
     assert titles == [
-        "What was asked", "What the engine's own accounting says", "A rate over the whole time is no rate of prefill",
+        "What was asked", "What the engine's own accounting says", "Tokens per wall second is load, not prefill speed",
         "What to change first", "The KV arithmetic of a refusal", "The context sweep",
         "Boots of one setting contradict each other", "Which published claims stand", "What to do next",
         "How the numbers were made", "Limitations", "Data and code", "How to cite",

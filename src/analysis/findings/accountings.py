@@ -5,18 +5,21 @@ Request-seconds, step time and the clock are three questions. A run that has one
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import polars as pl
 
 from analysis.estimates.amdahl import SEQUENTIAL
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import round_interval, show, show_number
 from analysis.findings import step_time, time_split, time_tables, wall_states
 from analysis.findings.time_split import OWN_KIND
 from analysis.findings.time_tables import run_of
 
 NAMES = {time_split.SHARE: "request-seconds", step_time.SHARE: "step time", wall_states.SHARE: "wall clock"}
-DECODE_FIRST = "Look at decode first: how many tokens are generated, and how many requests share a step."
+DECODE_FIRST = (
+    "Look at decode first where answers are long: how many tokens are generated, and how many requests share a step."
+)
 PREFILL_FIRST = (
     "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
 )
@@ -24,6 +27,7 @@ LOG_STEPS = (
     "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep both levers "
     "until then; what each could give is under “What to change first”."
 )
+MIX = "That is the share of the mix that was sent: requests with long prompts and short answers differ from it."
 SAID = 3
 """Most runs that the sentence names one by one."""
 
@@ -52,18 +56,20 @@ class Accountings:
 
     def sentence(self) -> str:
         """The answer: both accountings where a run has both, never request-seconds of overlapping requests alone."""
-        parts = [time_tables.sentence(self.request)]
+        pooled = time_tables.sentence(self.request)
         steps = _by_run(e for e in self.step if e.id == step_time.SHARE)
         both = [(e, steps[run_of(e)]) for e in self.request if e.value is not None and run_of(e) in steps]
         apart = sorted(both, key=lambda pair: -abs((pair[0].value or 0) - (pair[1].value or 0)))
-        parts += [
+        parts = [
             f"In {run_of(a)} prefill is {_point(a)} of request-seconds and {_point(b)} of the engine's step time."
             for a, b in apart[:SAID]
-        ]
+        ] + [pooled]
         if not both:
             parts += [
                 f"In {run} prefill is {_point(e)} of the engine's step time." for run, e in list(steps.items())[:SAID]
             ]
+        if time_tables.headline(self.request):
+            parts.append(MIX)
         if any(w.startswith(OWN_KIND) for e in self.request if e.value is not None for w in e.warnings):
             parts.append("These seconds are this engine's own kind, comparable within it only.")
         if overlap := self._overlap(set(steps)):
@@ -83,19 +89,22 @@ class Accountings:
         if sides != {"prefill"} and self._overlap({run_of(e) for e in steps}):
             return LOG_STEPS
         first = {"decode": DECODE_FIRST, "prefill": PREFILL_FIRST}.get(next(iter(sides)) if len(sides) == 1 else "")
+        if sides == {""}:
+            return _open(
+                len(time_tables.headline(steps or self.request)), "the steps' time" if steps else "request-seconds"
+            )
         said = first or "Look at the runs one by one before choosing a lever: they do not agree on a phase."
         return f"{said} What each lever could give is under “What to change first”."
 
     def unless(self) -> str:
         """What would change the answer: another mix of traffic, and how far the nearest interval ends from half."""
-        ends = [end for e in time_tables.headline(self.request) for end in (e.low, e.high) if end is not None]
-        if not ends:
+        sure = time_tables.headline(self.request)
+        if not sure:
             return ""
-        nearest = show_number(min(ends, key=lambda end: abs(end - 0.5)), "1", digits=2)
-        return (
-            "the traffic mix changes: prompts get longer, answers shorter, or more requests run at once "
-            f"(the interval that comes nearest to half ends at {nearest})"
-        )
+        nearest = min((end for e in sure for end in _shown_ends(e)), key=lambda end: abs(end - 50))
+        holds = "" in time_tables.sides_of(sure)
+        how_far = "an interval holds half" if holds else f"the interval that comes nearest to half ends at {nearest} %"
+        return f"the traffic mix changes: prompts get longer, answers shorter, or more requests run at once ({how_far})"
 
     def _overlap(self, known: set[str]) -> str:
         """What must be said where requests overlap (or may) and no step time tells what the engine did."""
@@ -142,6 +151,20 @@ def describe(rows: list[Estimate]) -> dict[str, str]:
         "description": "Prefill share by run and accounting. "
         + ("; ".join(f"{run_of(e)}, {NAMES[e.id]}: {show(e)}" for e in known) or "None is computable."),
     }
+
+
+def _open(runs: int, of: str) -> str:
+    """What to do where no interval says which phase takes most."""
+    which = {1: "The run does not show a phase", 2: "In neither run is a phase shown"}
+    said = which.get(runs, f"In none of {runs} runs is a phase shown")
+    return f"{said} to take most of {of}; keep both levers. What each could give is under “What to change first”."
+
+
+def _shown_ends(e: Estimate) -> list[Decimal]:
+    """The ends of an interval of a share in %, as the sentence shows them."""
+    low, high = e.low or 0.0, 1.0 if e.high is None else e.high
+    _, *ends = round_interval(100 * ((low + high) / 2 if e.value is None else e.value), 100 * low, 100 * high)
+    return [end for end in ends if end is not None]
 
 
 def _point(e: Estimate) -> str:

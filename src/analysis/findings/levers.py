@@ -18,10 +18,11 @@ from analysis.findings import held as held_up
 from analysis.findings.accountings import Accountings
 from analysis.findings.lengths import FINDING, Lengths
 from analysis.findings.time_split import Run
-from analysis.findings.time_tables import run_of
+from analysis.findings.time_tables import few, run_of
 
 LEVER = "time.lever_ceiling"
 HALF = 2.0
+NO_LIMIT = "no useful limit"
 WORDS = {
     ("prefill", ""): "free prefill",
     ("prefix_cache", ""): "all prompts cached",
@@ -144,7 +145,7 @@ def headline(found: list[Estimate]) -> list[Estimate]:
     """The figures that the answer rests on: half the output tokens and a free prefill, of the runs at both ends."""
     pairs = sorted(_pairs(found), key=lambda pair: pair[1].value or 0)
     ends = pairs if len(pairs) < 2 else [pairs[0], pairs[-1]]
-    return [e for pair in ends for e in pair if e.low is not None]
+    return [e for pair in ends for e in pair if e.low is not None and _text(e) != NO_LIMIT]
 
 
 def sentence(found: list[Estimate]) -> str:
@@ -152,31 +153,30 @@ def sentence(found: list[Estimate]) -> str:
     pairs = _pairs(found)
     if not pairs:
         return "What to change first cannot be said: no run has a prefill share of request-seconds with an interval."
-    halves = sorted((half for _, half in pairs), key=lambda e: e.value or 0)
-    ends = " to ".join(dict.fromkeys(show(e) for e in (halves[0], halves[-1])))
-    where = f"in {'the one run' if len(pairs) == 1 else f'{len(pairs)} runs'} with an interval"
-    parts = [f"Half the output tokens would make a request's own prefill and decode {ends} as fast {where}."]
+    halves = [half for _, half in pairs]
+    runs = len({run_of(e) for e in found if e.value is not None or e.low is not None})
+    over = "" if len(pairs) == runs else f" in {run_of(halves[0])}" if len(pairs) == 1 else f" in {len(pairs)} runs"
+    text = f"Half the output tokens would make requests' own prefill and decode, all together, {few(halves)} as fast"
+    parts = [f"{text}{over}."]
     free = [prefill for prefill, _ in pairs if _is_known(prefill)]
     if sure := [e for e in free if e.kind == "bound"]:
-        parts.append(f"A free prefill would make them at most {_span(sure)} as fast where requests never overlap.")
+        parts.append(f"A free prefill would make them at most {few(sure, _text)} as fast where requests never overlap.")
     if rough := [e for e in free if e.kind != "bound"]:
-        parts.append(f"A free prefill is worth {_span(rough)} to first order, not a bound: requests overlap.")
+        parts.append(f"A free prefill is worth {few(rough, _text)} to first order, not a bound: requests overlap.")
     if unknown := len(pairs) - len(free):
-        of_them = "there" if len(pairs) == 1 else f"in {unknown} of them"
+        of_them = "" if unknown == len(pairs) else f" in {unknown} of the runs"
         parts.append(
-            f"What a free prefill would give is not known {of_them}: requests overlap, or may, and their "
+            f"What a free prefill would give is not known{of_them}: requests overlap, or may, and their "
             "waiting for each other's prefill is booked as decode."
         )
     return " ".join(parts)
 
 
-def _span(estimates: list[Estimate]) -> str:
-    return _ends(min(e.low or 0 for e in estimates), max(inf if e.high is None else e.high for e in estimates))
-
-
 def _ends(low: float, high: float) -> str:
     """A range of factors in words; each end with its own digits, for one may be many times the other."""
     least = show_number(low, "x")
+    if high == inf and least == show_number(1.0, "x"):
+        return NO_LIMIT
     return f"{least} or more" if high == inf else f"{least} to {show_number(high, 'x')}"
 
 

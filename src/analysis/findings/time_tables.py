@@ -1,5 +1,7 @@
 """Sentences, tables and text alternatives of "where the time goes": laid out from estimates, nothing computed anew."""
 
+from collections.abc import Callable
+
 import duckdb
 import polars as pl
 
@@ -9,6 +11,8 @@ from analysis.estimates.rounding import show
 from analysis.findings.frames import frame
 from analysis.findings.time_split import Run, scrape_windows
 
+FEW = 3
+"""Most figures that a sentence gives one by one; of more it gives the two ends."""
 PANELS = 12
 """Most runs drawn one below the other; a fleet has hundreds."""
 
@@ -30,23 +34,36 @@ def sides_of(shares: list[Estimate]) -> set[str]:
     return {"decode" if e.high < 0.5 else "prefill" if e.low > 0.5 else "" for e in sure}  # type: ignore[operator]
 
 
+def few(estimates: list[Estimate], text: Callable[[Estimate], str] = show) -> str:
+    """A few figures one by one, of more the lowest and the highest: "1.8x [1.2, 4.1] and 1.7x [1.2, 3.4]"."""
+    if len(estimates) <= FEW:
+        *rest, last = [text(e) for e in estimates]
+        return f"{', '.join(rest)} and {last}" if rest else last
+    ordered = sorted(estimates, key=lambda e: e.value or 0)
+    return f"{text(ordered[0])} to {text(ordered[-1])}"
+
+
+def where(sure: list[Estimate], known: int) -> str:
+    """Which runs a sentence is about; nothing where it is about all there are. `known`: runs with a figure."""
+    if len(sure) == 1:
+        return "" if known == 1 else f" in {run_of(sure[0])}"
+    return f" in each of {len(sure)} runs" + ("" if len(sure) == known else " with an interval")
+
+
 def sentence(shares: list[Estimate]) -> str:
     """The answer in request-seconds, as far as the intervals carry it."""
     sure = headline(shares)
     if not sure:
         return "Whether prefill or decode takes the time cannot be said: no run has a prefill share with an interval."
     sides = sides_of(shares)
-    lowest, highest = min(sure, key=lambda e: e.value or 0), max(sure, key=lambda e: e.value or 0)
-    ends = show(lowest) + (f" to {show(highest)}" if len(sure) > 1 else "")
-    each = f"prefill is {ends} of prefill and decode request-seconds"
-    over = f"in {'the one run' if len(sure) == 1 else f'each of {len(sure)} runs'} with an interval"
-    if sides == {"decode"}:
-        return f"Decode takes most of a request's time {over}: {each}."
-    if sides == {"prefill"}:
-        return f"Prefill takes most of a request's time {over}: {each}."
-    if len(sure) == 1:
-        return f"Which phase takes most of a request's time the one run with an interval does not show: {each}."
-    return f"No phase takes most of a request's time in every run: {each}."
+    each = f"prefill is {few(sure)} of prefill and decode request-seconds"
+    over = where(sure, sum(e.value is not None for e in shares))
+    # The sum is over the mix that was sent: a class of long prompts may spend most of its time in the other phase.
+    if sides in ({"decode"}, {"prefill"}):
+        return f"Of all request-seconds together, {next(iter(sides))} takes most{over}: {each}."
+    if sides == {""}:
+        return f"Which phase takes most of all request-seconds together is not shown{over}: {each}."
+    return f"No phase takes most of all request-seconds together in every run: {each}."
 
 
 def share_table(arms: dict[str, str], shares: list[Estimate]) -> pl.DataFrame:

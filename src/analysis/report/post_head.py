@@ -17,6 +17,7 @@ from analysis.report.post_time import SHARE
 CARD = "post-card.png"
 WIDTH, HEIGHT = 1200, 630
 HALF = 0.5
+STEPS = "time.prefill_share.step_time"
 ENGINES = {"vllm": "vLLM", "sglang": "SGLang", "llamacpp": "llama.cpp", "tgi": "TGI"}
 _TAGS = (
     ("refus", "capacity planning"), ("Boots", "reproducibility"), ("published", "replication"),
@@ -64,27 +65,36 @@ def _title(m: Material) -> str:
 
 
 def _phase(m: Material) -> str:
-    """Which phase takes most of the recorded request-seconds, over all runs, unless some interval allows either."""
-    shares = [e for e in m.every(SHARE) if e.value is not None]
+    """Which phase takes most of all request-seconds together, over all runs, unless some interval allows either."""
+    shares, steps = ([e for e in m.every(id) if e.value is not None] for id in (SHARE, STEPS))
+    of = "reported" if m.banner else "recorded"
     if not shares:
         return ""
     open_ = [e for e in shares if e.low is not None and e.high is not None and e.low < HALF < e.high]
     if open_ and not interval_is_assumed(open_):
         runs = f"prefill is {show(open_[0])}" if len(shares) == 1 else f"{show_number(len(open_))} runs allow either"
-        return f"Which phase takes most of the request time is not shown: {runs}"
+        return f"Which phase takes most of all request time together is not shown: {runs}"
     if all((e.value or 0.0) > HALF for e in shares):
-        return _span("Prefill", shares)
+        return _span("Prefill", shares, steps, of)
     if all((e.value or 0.0) < HALF for e in shares):
-        return _span("Decode", [replace(e, value=1 - (e.value or 0.0)) for e in shares])
+        return _span("Decode", _rest(shares), _rest(steps), of)
     return "Prefill or decode: that depends on the run" if len(shares) > 1 else "Prefill and decode take about the same"
 
 
-def _span(phase: str, shares: list[Estimate]) -> str:
-    shares = sorted(shares, key=lambda e: e.value or 0.0)
-    low, high = counted(shares[0]), counted(shares[-1])
-    over = "" if len(shares) == 1 else f" to {high}"
+def _rest(shares: list[Estimate]) -> list[Estimate]:
+    return [replace(e, value=1 - (e.value or 0.0)) for e in shares]
+
+
+def _span(phase: str, shares: list[Estimate], steps: list[Estimate], of: str) -> str:
+    """The phase's share of all request time together, and of step time beside it where that is known."""
     runs = "" if len(shares) == 1 else f" in {show_number(len(shares))} runs"
-    return f"{phase} takes {low}{over} of the recorded request time{runs}"
+    beside = f", and {_ends(steps)} of the engine's step time" if steps else ""
+    return f"{phase} takes {_ends(shares)} of all {of} request time together{beside}{runs}"
+
+
+def _ends(shares: list[Estimate]) -> str:
+    shares = sorted(shares, key=lambda e: e.value or 0.0)
+    return " to ".join(dict.fromkeys(map(counted, (shares[0], shares[-1]))))
 
 
 def card(of: Head, m: Material) -> bytes:

@@ -69,7 +69,7 @@ def _two_point(m: Material) -> list[Said]:
 def sweep(m: Material) -> Section | None:
     """Throughput over arms, and what a shorter context did to memory."""
     spans = m.every("arms.range")
-    verdicts = m.takeaway(ARMS_PAGE, "arms.ratio")
+    verdicts = _untested(m) or m.takeaway(ARMS_PAGE, "arms.ratio")
     if not spans and verdicts is None:
         return None
     is_sweep = bool(spans) and m.is_sweep()
@@ -77,6 +77,14 @@ def sweep(m: Material) -> Section | None:
     table, picture = (_boot_table(m), None) if is_sweep else (None, m.picture("ratios"))
     title = "The context sweep" if is_sweep else "The arms compared"
     return Section(title, tuple(tuple(p) for p in paragraphs if p), table=table, picture=picture)
+
+
+def _untested(m: Material) -> Said | None:
+    """What is said of ratios of arms that all ran once."""
+    ratios = m.every("arms.ratio")
+    if not ratios or {e.verdict for e in ratios} != {"no_replicates"}:
+        return None
+    return Said(f"Each arm ran once, so none of the {show_number(len(ratios))} ratios is tested.", tuple(ratios))
 
 
 def _span(e: Estimate) -> Said:

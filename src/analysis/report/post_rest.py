@@ -2,6 +2,9 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
+
+from markupsafe import Markup, escape
 
 from analysis.estimates.rounding import show_number
 from analysis.findings.assumed import SAID
@@ -9,7 +12,7 @@ from analysis.findings.claims import WORDS
 from analysis.report.grouping import cautions
 from analysis.report.overview import Gap, missing
 from analysis.report.post_material import Json, Material, cited, without_assumed
-from analysis.report.post_parts import Notes, Rows, Said, Section
+from analysis.report.post_parts import Notes, Picture, Rows, Said, Section
 
 OTHER = (
     ("60-mixed-traffic", "What traffic classes cost each other", "effect-by-class"),
@@ -45,7 +48,8 @@ def ledger(m: Material) -> Section | None:
     lead = [Said(tally(m.claims), tuple(m.every("claims.verdict_count")))]
     if kept:
         served = _in_order(c for c in kept if c["low"] is not None and SAID["intervals"] not in str(c["why"]))
-        lead.append(Said(f"What is reproduced is so to its own rounding: {', '.join(_in_order(kept))}."))
+        parts = [f"{name} {', '.join(_in_order(of))}" for name, of in _apart(kept) if of]
+        lead.append(Said(f"What is reproduced is so to its own rounding: {'; '.join(parts)}."))
         text = (
             f"Those with an interval for the service behind them: {', '.join(served) or 'none'}. The others are "
             "counts, readings of one log, one request, or have an interval from assumed spreads: true of what was "
@@ -53,21 +57,38 @@ def ledger(m: Material) -> Section | None:
         )
         lead.append(Said(text))
     if m.banner and kept:
-        lead.append(Said("In a reconstruction that is no test of the figures themselves: the files were written from "
-                         "them. It shows that they fit one another and the arithmetic."))  # fmt: skip
+        lead.append(Said("The files of this reconstruction were written from these figures: that they come out again "
+                         "is consistency with one another and with the arithmetic, not replication."))  # fmt: skip
     rows = tuple(
         _row(c) for verdict in ("differs", "not_supported", "not_computable") for c in sorted(by[verdict], key=_natural)
     )
     table = Rows("Claims that are not reproduced", ("claim", "what it says", "verdict", "why"), rows) if rows else None
-    return Section("Which published claims stand", (tuple(lead),), table=table, picture=m.picture("verdicts"))
+    return Section("Which published claims stand", (tuple(lead),), table=table, picture=_verdicts(m))
+
+
+def _verdicts(m: Material) -> Picture | None:
+    """The figure of verdicts under a title that counts statements and checks apart."""
+    picture = m.picture("verdicts")
+    if picture is None:
+        return None
+    counts = [
+        f"{sum(c['verdict'] == 'reproduced' for c in of)} of {show_number(len(of))} {name.split(' that')[0]}"
+        for name, of in _apart(m.claims) if of
+    ]  # fmt: skip
+    title = f"Reproduced: {', '.join(counts)}"
+    return replace(picture, title=title, html=Markup(str(picture.html).replace(str(escape(picture.title)), title)))
 
 
 def tally(claims: list[Json]) -> str:
     """How many got which verdict, the published statements and the checks on them (C) apart."""
+    return " ".join(f"Of {show_number(len(of))} {name}, {_by_verdict(of)}." for name, of in _apart(claims) if of)
+
+
+def _apart(claims: list[Json]) -> list[tuple[str, list[Json]]]:
+    """The published statements, and the checks on them (C), under their names."""
     checks = [c for c in claims if str(c["id"]).startswith("C")]
     stated = [c for c in claims if c not in checks]
-    parts = [(stated, "published statements"), (checks, "checks that the publication did not make")]
-    return " ".join(f"Of {show_number(len(of))} {name}, {_by_verdict(of)}." for of, name in parts if of)
+    return [("published statements", stated), ("checks that the publication did not make", checks)]
 
 
 def _by_verdict(claims: list[Json]) -> str:
@@ -134,7 +155,7 @@ def limits(m: Material, notes: Notes) -> Section | None:
     """What the study is not, what must be known with the figures used, and what could not be computed."""
     points = [Said("This is a reconstruction, as the top says.")] if m.banner else []
     points += [
-        Said(_sentence(c.text) + (f" This is about {'; '.join(map(str, c.about))}." if c.about else ""))
+        Said(_caution(c.text, "; ".join(map(str, c.about))))
         for c in cautions([without_assumed(e) for e in notes.estimates.values()])[:LIMITS]
     ]
     gaps = missing(e for e in m.estimates.values() if not e.id.startswith(_OF_FLEET))
@@ -142,6 +163,14 @@ def limits(m: Material, notes: Notes) -> Section | None:
     if len(gaps) > LIMITS:
         points.append(Said(f"{show_number(len(gaps) - LIMITS)} more gaps are on the report's first page."))
     return Section("Limitations", points=tuple(points)) if points else None
+
+
+def _caution(text: str, about: str) -> str:
+    """A warning with what it is about as its subject."""
+    own = SAID["intervals"]
+    if about and text.startswith(own):
+        return _sentence(f"the intervals of {about} rest on assumed figures{text.removeprefix(own)}")
+    return _sentence(f"for {about}: {text}" if about else text)
 
 
 def _gap(gap: Gap) -> str:

@@ -9,6 +9,7 @@ SHARE = "time.prefill_share.request_seconds"
 TIME_PAGE, LEVER_PAGE = "20-where-time-goes", "25-levers"
 LOAD, PEAK, LONGEST = "rate.prompt_tokens_over_wall_clock", "rate.prefill.peak_window", "rate.prefill.longest_prompt"
 MEAN, MEDIAN = "rate.prefill.mean", "rate.prefill.median_window"
+LOAD_TITLE = "Tokens per wall second is load, not prefill speed"
 BOOKING = "vllm-iteration-tokens-booking"
 ASSUMED = "The interval given here rests on assumed figures of the reconstruction; what was counted does not."
 
@@ -34,7 +35,7 @@ def accounting(m: Material) -> Section | None:
     if first is None:
         return None
     lead = (first, Said(ASSUMED)) if interval_is_assumed(first.rests) else (first,)
-    paragraphs = [lead, tuple(_seconds(m)), tuple(_one_request(m)), tuple(_counters(m))]
+    paragraphs = [lead, (*_by_length(m), *_seconds(m)), tuple(_one_request(m)), tuple(_counters(m))]
     picture = m.picture("accountings" if m.every("time.prefill_share.step_time") else "prefill-share")
     return Section("What the engine's own accounting says", tuple(filter(None, paragraphs)), picture=picture)
 
@@ -59,11 +60,35 @@ def _one_request(m: Material) -> list[Said]:
     ]  # fmt: skip
     if len(alone) != 1 or alone[0].value is None:
         return []
-    most = "Even the" if alone[0].value > 0.5 else "The"
+    which = _longest(m, alone[0])
+    most = f"Even {which}" if alone[0].value > 0.5 else which[:1].upper() + which[1:]
     return [
-        Said(f"{most} longest prompt that a client timed by itself spent {counted(alone[0])} of its time in decode. "
+        Said(f"{most} spent {counted(alone[0])} of its time in decode. "
              "It is one request, so it says nothing of how requests differ.", (alone[0],))
     ]  # fmt: skip
+
+
+def _longest(m: Material, e: Estimate) -> str:
+    """What the longest request by itself is called: of a reconstruction no client timed one."""
+    if not m.banner:
+        return "the longest prompt that a client timed by itself"
+    rate = m.one(LONGEST, target=e.qualifiers.get("target", ""))
+    tokens, found, _ = rate.method.partition(" prompt tokens over") if rate else ("", "", "")
+    return f"a request of {tokens} tokens" if found else "the request with the longest prompt"
+
+
+def _by_length(m: Material) -> list[Said]:
+    """How far groups of prompts lie apart: the sums are of the mix that was sent."""
+    groups = sorted(m.every("length.prefill_share"), key=lambda e: e.value or 0.0)
+    if len(groups) < 2 or interval_is_assumed(groups):
+        return []
+    least, most = groups[0], groups[-1]
+    text = (
+        f"The share is of the mix that was sent: as clients saw it, prompts of {least.qualifiers['prompt_tokens']} "
+        f"tokens spent {counted(least)} in prefill, prompts of {most.qualifiers['prompt_tokens']} tokens "
+        f"{counted(most)}."
+    )
+    return [Said(text, (least, most))]
 
 
 def _counters(m: Material) -> list[Said]:
@@ -106,7 +131,7 @@ def rates(m: Material) -> Section | None:
     pairs = [(load, peaks[load.qualifiers.get("boot")]) for load in loads if load.qualifiers.get("boot") in peaks]
     if not pairs:
         return None
-    title = "A rate over the whole time is no rate of prefill"
+    title = LOAD_TITLE
     if len(pairs) > 1:
         lead = Said(
             "Prompt tokens over all of the time say what was asked of an engine. Prompt tokens over prefill seconds "
@@ -115,10 +140,16 @@ def rates(m: Material) -> Section | None:
         )
         return Section(title, ((lead,),), table=_rate_table(m, pairs))
     [(load, peak)] = pairs
+    # Nobody recorded the intervals of a reconstruction: its peak is a figure that was published.
+    burst, which = (
+        (f"In bursts, by the published figure, the engine read prompts at {show(peak)}", "a figure of bursts")
+        if m.banner
+        else (f"In its busiest scrape interval the engine read prompts at {show(peak)}, over the prefill seconds of "
+              "that interval", "the highest of many intervals")
+    )  # fmt: skip
     said = Said(
-        f"All prompt tokens over all of the time are {show(load)}. In its busiest scrape interval the engine read "
-        f"prompts at {show(peak)}, over the prefill seconds of that interval: {ratio(peak, load)} as many. The first "
-        "is a mean of what was asked, the second the highest of many intervals: the factor is one of a burst.",
+        f"All prompt tokens over all of the time are {show(load)}. {burst}: {ratio(peak, load)} as many. The first "
+        f"is a mean of what was asked, the second {which}: the factor is one of a burst.",
         (load, peak),
     )
     return Section(title, ((said, *_like_for_like(m, load)),))
@@ -141,7 +172,7 @@ def _like_for_like(m: Material, load: Estimate) -> list[Said]:
         said.append(Said(f"Like for like, prompt tokens over prefill seconds, it is {show(mean)}.", (mean,)))
     elif m.is_assumed(MEAN):
         said.append(Said("The figure that is like for like, prompt tokens over prefill seconds, was not published, and "
-                         "an assumed one carries no sentence here."))  # fmt: skip
+                         "we assumed one and do not use it."))  # fmt: skip
     if longest is not None and longest.value and load.value:
         side = "below" if longest.value < load.value else "above"
         said.append(Said(f"The longest prompt by itself was read at {show(longest)}, {side} the rate over the whole "
@@ -161,9 +192,9 @@ def levers(m: Material) -> Section | None:
         whole = Estimate(1.0, "1", "census", "", reason="census")
         rest = Estimate(1 - share.value, "1", "census", "", reason="census")
         text = (
-            f"Alone in the engine, a request of that share would be {ratio(whole, rest)} as fast with a prefill that "
-            "costs nothing. For the service that is no ceiling: while one prompt is read, other requests' decode "
-            "waits, and the engine books the waiting as decode. A faster prefill would shorten it too."
+            f"For a request alone in the engine, free prefill would give {ratio(whole, rest)}. For the service that is "
+            "no ceiling: while one prompt is read, other requests' decode waits, and the engine books the waiting as "
+            "decode. A faster prefill would shorten it too."
         )
         more.append(Said(text, (share,)))
     return Section("What to change first", (lead, tuple(more)) if more else (lead,), picture=m.picture("levers"))
