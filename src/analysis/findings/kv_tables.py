@@ -233,8 +233,9 @@ def risk_sentence(answers: list[Risk]) -> str:
         return "Whether the next boot starts cannot be said: no boot log prints its batch tokens with its memory."
     safe, risky = _some(answers, "safe"), _some(answers, "risky")
     untold = sum(r.verdict == "cannot_tell" for r in answers)
+    settings = "setting" if len(answers) == 1 else "settings"
     said = (
-        f"Of {len(answers)} settings asked about, {safe} safe (a refusal in at most one of twenty boots, by every "
+        f"Of {len(answers)} {settings} asked about, {safe} safe (a refusal in at most one of twenty boots, by every "
         f"route) and {risky} risky" + (f"; {untold} cannot be told" if untold else "")
     )
     if (call := closest(answers)) is None:
