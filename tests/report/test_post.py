@@ -248,7 +248,7 @@ def test_no_assumed_number_carries_a_sentence(tmp_path: Path) -> None:
     assert "we assumed one and do not use it" in text
     assert "In bursts, by the published figure" in text and "busiest scrape interval" not in text
     assert "a request of 38,000 tokens" in text
-    assert "timed by itself" not in text and "free prefill would give 1.1" in text
+    assert "that a client timed by itself" not in text and "free prefill would give 1.1" in text
     assert "of all reported request time" in text and "not replication" in text and "This is about" not in text
     assert "555,000" not in text and "4,000 tokens/s" not in text
     assert parsed(text)[0]["date"].isoformat() == "2026-11-29"
