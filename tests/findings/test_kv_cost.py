@@ -78,7 +78,7 @@ def test_each_believed_boot_splits_the_same_sum_into_its_two_costs(published: St
     assert a.token_figure_shows == "both: 78 % memory taken, 22 % growth of each request"
     assert kv_cost.two_costs(published.connection, [a, b], known.cells) == []
     sentence, _ = kv_tables.headline(list(_costs(published).values()), [a, b])
-    assert "cannot be said (1.54 to 5.18 GiB, by which boot is believed)" in sentence
+    assert "cannot be said (1.54 to 5.18 GiB, depending on which boot you trust)" in sentence
 
 
 def test_one_believed_boot_without_a_contradiction_is_a_result(write_study: WriteStudy) -> None:
