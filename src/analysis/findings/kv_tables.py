@@ -78,8 +78,7 @@ def _contradicted(of: list[Step]) -> str:
         f"To fit as many longest requests at {of[0].higher:,} batch tokens as at {of[0].lower:,} would take "
         f"{total[0]:.1f} to {total[-1]:.1f} GiB more; how much of it is memory taken from the cache cannot be said "
         f"({taken[0]:.2f} to {taken[-1]:.2f} GiB, depending on which boot you trust): boots of one configuration "
-            "contradict 
-        "each other on what a request needs."
+        "contradict each other on what a request needs."
     )
 
 
