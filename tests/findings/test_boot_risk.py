@@ -166,6 +166,9 @@ def test_memory_that_was_set_suffices_or_does_not(write_study: WriteStudy) -> No
     short, long = _ask(study, 2048, 32_768), _ask(study, 2048, 131_072)
     assert ([_chances(r)["pinned"] for r in short], short[0].verdict) == ([0.0], "safe")
     assert ([_chances(r)["pinned"] for r in long], long[0].verdict) == ([1.0], "risky")
+    # What the engine takes beside a pinned cache at a million tokens a step, no boot has shown.
+    far = _ask(study, 1_000_000, 32_768)
+    assert (far[0].verdict, far[0].is_extrapolated) == ("cannot_tell", True)
 
 
 def test_one_boot_and_none(write_study: WriteStudy) -> None:

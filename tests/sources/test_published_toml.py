@@ -49,6 +49,7 @@ def test_a_claim_is_read_with_its_line(tmp_path: Path) -> None:
         (('text = "Prefill takes little."', 'text = 3'), "claim 1: text"),
         (("rounding = 0.0005", ""), "equals needs rounding"),
         (("rounding = 0.0005", "rounding = -1"), "equals needs rounding"),
+        (("rounding = 0.0005", "rounding = 1e9"), "rounding is as large as the number itself"),
         (("published = 0.134", ""), "equals needs published"),
         (("published = 0.134", 'published = "13 %"'), "claim 1: published"),
         (("published = 0.134", "published = nan"), "equals needs published"),

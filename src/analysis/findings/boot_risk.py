@@ -125,7 +125,8 @@ def risk(connection: duckdb.DuckDBPyConnection, known: Memory, one: Series, batc
             got["requests"] = _by_requests(one if one.length == length else _at_length(known, one, length), batch)
     if made:
         got["seen"] = share(refused, len(made), "boots")
-    outside = not one.is_pinned and _is_outside(used, batch)
+    # A pinned cache is not touched by larger steps; what the engine takes beside it is, and nobody has seen it there.
+    outside = _is_outside(boots if one.is_pinned else used, batch)
     outside = outside or (isinstance(need, Floor) and need.is_extrapolated)
     notes = _notes(known, one, need, len(used) == len(same) or predicted is None)
     risk = Risk(one, batch, length, (), predicted, need, outside and not made, len(made), refused, notes)

@@ -79,6 +79,8 @@ def _wrong(claim: dict[str, Any], id: str | None, row: dict[str, Any], seen: set
         return f"{row['relation']} needs published (a number, in base units) and unit"
     if row["relation"] == "equals" and (row["rounding"] is None or row["rounding"] < 0):
         return "equals needs rounding: half a unit of the last digit that was printed, or 0 for an exact count"
+    if row["relation"] == "equals" and row["published"] and row["rounding"] >= abs(row["published"]):
+        return "rounding is as large as the number itself: anything would reproduce it"
     return None
 
 
