@@ -163,11 +163,12 @@ def describe_chances(table: pl.DataFrame) -> dict[str, str]:
         f"{group}, {route}: {value:.3g} % at {x:,.0f}" + (" (extrapolated)" if beyond else "")
         for group, route, x, value, beyond in table.iter_rows()
     ]
-    risky = table.filter(pl.col("value") > 5)["x"].n_unique()
+    chances = table.filter(pl.col("route") != ROUTES["seen"])  # how boots went is no chance of the next one
+    risky = chances.filter(pl.col("value") > 5)["x"].n_unique()
     return {
-        "title": f"{risky} of {table['x'].n_unique()} batch sizes have a chance of refusal above one in twenty"
-        if said
-        else "No chance of a refusal along batch tokens",
+        "title": f"{risky} of {chances['x'].n_unique()} batch sizes have a chance of refusal above one in twenty"
+        if chances.height
+        else "No chance of a refusal along batch tokens can be given" + (": boots seen only" if said else ""),
         "subtitle": "%, by route; open points are extrapolated",
         "description": "Chance that a boot is refused along batch tokens. " + "; ".join(said or ["no data"]),
     }

@@ -45,7 +45,12 @@ def sentence(found: list[Group], effects: list[Estimate], objective: Objective) 
         losses.setdefault(_loss([e for e in effects if e.qualifiers["class"] == name]), []).append(name)
     said = "; ".join(f"for {' and '.join(of)} {loss}" for loss, of in losses.items())
     rule = "" if objective.declared else " No objective was declared, so no loss is called too large."
-    first = f"The slowest first tokens (p95) of these requests: {seen}. As a property of the service: " if seen else ""
+    first = (
+        f"First tokens (p95) of these requests, where alone and together differ most: {seen}. "
+        "As a property of the service: "
+        if seen
+        else ""
+    )
     return f"{first}{said if first else said[:1].upper() + said[1:]}.{rule}"
 
 
