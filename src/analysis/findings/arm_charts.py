@@ -31,7 +31,7 @@ def forest_table(found: list[Estimate]) -> pl.DataFrame:
             "arm": f"{e.qualifiers['b']} / {e.qualifiers['a']}" if several else e.qualifiers["b"],
             "value": e.value, "low": e.low, "high": e.high, "verdict": e.verdict,
         }
-        for e in found if e.value is not None
+        for e in comparable(found) if e.value is not None
     ]  # fmt: skip
     texts, numbers = ("measure", "class", "arm"), ("value", "low", "high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64) | {"verdict": pl.String}
@@ -43,8 +43,8 @@ def forest_table(found: list[Estimate]) -> pl.DataFrame:
 
 def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, Any]:
     """Margin, end of the axis, title, subtitle and text alternative of the chart of ratios."""
-    drawn = [e for e in found if e.value is not None]
     compared = comparable(found)
+    drawn = [e for e in compared if e.value is not None]
     decided = [e for e in compared if e.verdict in ("different", "equivalent")]
     open_points = sum(e.low is None for e in drawn)
     far = sum(not 1 / FARTHEST <= (e.value or 1) <= FARTHEST for e in drawn)
@@ -61,7 +61,7 @@ def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, Any]:
         "subtitle": f"{base}, 95 % intervals; shaded: the same within {percent(margin(of))} "
         + ("(by default)" if of.plan.margin is None else "(declared)")
         + f"; open: no interval ({open_points}); beyond the axis, only in the table: {far}"
-        + ("; pools of two settings do not compare" if len(compared) < len(found) else ""),
+        + ("; pools of two settings do not compare and are only in the table" if len(compared) < len(found) else ""),
         "description": "Ratios of arms. " + ("; ".join(said) or "no data"),
     }
 
