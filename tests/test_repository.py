@@ -10,7 +10,9 @@ import pytest
 
 from analysis import paths
 
-ROOMS = ["sources", "engines", "store", "estimates", "findings", "charts", "report"]
+ROOMS = [
+    "sources", "engines", "store", "estimates", "findings", "charts", "report", "capture", "reconstruct", "commands",
+]  # fmt: skip
 MAY_IMPORT = {
     "sources": {"sources", "engines"},
     "engines": {"engines"},
@@ -19,6 +21,9 @@ MAY_IMPORT = {
     "findings": {"findings", "store", "estimates", "engines"},
     "charts": {"charts"},
     "report": {"report", "charts", "findings", "estimates", "store"},
+    "capture": {"capture", "sources"},
+    "reconstruct": {"reconstruct"},
+    "commands": {"commands", "capture", "findings", "reconstruct", "report", "store"},
 }
 NOTEBOOKS = sorted(paths.NOTEBOOKS.glob("*.ipynb"))
 MODULES = sorted(paths.PACKAGE.rglob("*.py"))

@@ -2,17 +2,7 @@
 -- First what study.toml says ([[boots]] files = ["metrics/x/*"]); then a folder of the page's path with a boot's name; then a
 -- file name that starts with it; then the only boot there is. Of two boots that fit, the longer name.
 create table boot_pages as
-with declared_files as (
-    select
-        trim(both '"' from ids.value) as boot,
-        unnest(try_cast(patterns.value as varchar[])) as pattern
-    from study_facts as patterns
-    join study_facts as ids
-        on ids.file = patterns.file and ids.key = regexp_replace(patterns.key, '\.files$', '.id')
-    where regexp_full_match(patterns.key, 'boots\[\d+\]\.files')
-),
-
-candidates as (
+with candidates as (
     select
         pages.page,
         boots.boot,

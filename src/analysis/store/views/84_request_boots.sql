@@ -2,17 +2,7 @@
 -- First what study.toml says ([[boots]] files = ["requests/x/*"]); then a folder of the path with a boot's name; then a file name
 -- that starts with it; then the only boot there is. Of two boots that fit, the longer name.
 create view request_boots as
-with patterns as (
-    select
-        trim(both '"' from ids.value) as boot,
-        unnest(try_cast(patterns.value as varchar[])) as pattern
-    from study_facts as patterns
-    join study_facts as ids
-        on ids.file = patterns.file and ids.key = regexp_replace(patterns.key, '\.files$', '.id')
-    where regexp_full_match(patterns.key, 'boots\[\d+\]\.files')
-),
-
-boot_names as (
+with boot_names as (
     select boot from boots union select boot from declared
 ),
 
@@ -22,8 +12,8 @@ candidates as (
         boot_names.boot,
         case
             when exists (
-                from patterns
-                where patterns.boot = boot_names.boot and found.file glob trim(both '"' from patterns.pattern)
+                from declared_files
+                where declared_files.boot = boot_names.boot and found.file glob trim(both '"' from declared_files.pattern)
             ) then 0
             when list_contains(string_split(found.file, '/')[:-2], boot_names.boot) then 1
             when regexp_matches(substr(parse_filename(found.file), length(boot_names.boot) + 1), '^[-_.]')
