@@ -8,7 +8,7 @@ from scipy import stats
 
 from analysis.estimates import quantile_buckets, quantile_values
 from analysis.estimates.buckets import Buckets
-from analysis.estimates.quantile_values import least_n, quantile_of_blocks, ranks
+from analysis.estimates.quantile_values import least_n, ranks
 from analysis.estimates.rounding import show
 
 
@@ -80,9 +80,3 @@ def test_interpolated_is_histogram_quantile() -> None:
     assert quantile_buckets.interpolated(page(), 0.5) == pytest.approx(0.25 + 0.25 * (200.5 - 190) / 70)
     assert quantile_buckets.interpolated(page(), 0.999) == 2.5
     assert quantile_buckets.interpolated(Buckets.from_cumulative([1, inf], [0, 0], 0.0), 0.5) is None
-
-
-def test_blocks_are_a_census() -> None:
-    got = quantile_of_blocks([1, 2, 3, 10, 20, 30], [0, 0, 0, 1, 1, 1], 0.5, "s")
-    assert (got.kind, got.low, got.high, got.n) == ("census", 2.0, 20.0, 2)
-    assert quantile_of_blocks([1, 2], [0], 0.5, "s").low is None

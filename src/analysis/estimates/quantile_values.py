@@ -55,18 +55,3 @@ def quantile(values: ArrayLike, q: float, unit: str, *, n_of: str = "requests", 
         value, unit, "estimate", f"order statistics {r} and {s}, binomial ranks", low, high, CONFIDENCE, n, n_of,
         assumption, warnings=warnings,
     )  # fmt: skip
-
-
-def quantile_of_blocks(values: ArrayLike, block: ArrayLike, q: float, unit: str) -> Estimate:
-    """Where values are serially dependent: the quantile of each block, and the range of blocks as a census."""
-    found, labels = floats(values), np.asarray(block).ravel()
-    why = problem("requests", found, signed=True) or (
-        None if len(labels) == len(found) else "requests: unequal lengths"
-    )
-    if why is not None:
-        return no_interval(None, unit, "range of block quantiles", why)
-    each = [float(np.quantile(found[labels == b], q, method="inverted_cdf")) for b in np.unique(labels)]
-    return Estimate(
-        float(np.median(each)), unit, "census", "median of block quantiles, range of the blocks", min(each), max(each),
-        None, len(each), "blocks", "these blocks only",
-    )  # fmt: skip

@@ -3,15 +3,12 @@
 Its values are kept in `study_facts` under `decision.<path>`; whether they make sense is for the finding to say.
 """
 
-import tomllib
-
-from analysis.sources.files import SourceFile, UnreadableFileError
+from analysis.sources.files import SourceFile
 from analysis.sources.json_text import clean
 from analysis.sources.reading import Reading
-from analysis.sources.study_toml import as_json, leaves, line_numbers
+from analysis.sources.study_toml import as_json, leaves, toml_of
 
 FORMAT = "decision-toml"
-MAX_CHARS = 1 << 20
 
 
 def recognise(head: str, name: str) -> bool:
@@ -22,13 +19,7 @@ def recognise(head: str, name: str) -> bool:
 def read(file: SourceFile) -> Reading:
     """The values that the file holds. Raises UnreadableFileError with the line of a TOML fault."""
     reading = Reading("config", FORMAT)
-    text = file.text(MAX_CHARS, "keep only what docs/formats/decision.md lists")
-    try:
-        values = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise UnreadableFileError(f"{file.path}: not valid TOML: {why}; correct it, or make decide anew") from None
-    lines = dict(line_numbers(text))
+    values, lines = toml_of(file, "docs/formats/decision.md")
     for key, value in leaves(values):
         reading.add("study_facts", line=lines.get(key), key=clean(f"decision.{key}"), value=clean(as_json(value)))
     return reading

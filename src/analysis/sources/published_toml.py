@@ -26,7 +26,7 @@ def recognise(head: str, name: str) -> bool:
 def read(file: SourceFile) -> Reading:
     """One row a claim; a claim that cannot be checked as it stands is unparsed, with what is wrong with it."""
     reading = Reading("config", FORMAT)
-    values, lines = toml_of(file)
+    values, lines = toml_of(file, "docs/formats/published.md")
     claims = values.get("claim")
     if not isinstance(claims, list) or not claims:
         raise UnreadableFileError(f"{file.path}: it has no [[claim]]; docs/formats/published.md shows one")

@@ -55,9 +55,12 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
-def toml_of(file: SourceFile) -> tuple[dict[str, Any], dict[str, int]]:
-    """The values of a TOML file, and the lines of its keys by path. Raises UnreadableFileError with the fault."""
-    text = file.text(MAX_CHARS, "keep only what docs/formats/study.md lists")
+def toml_of(file: SourceFile, listed: str = "docs/formats/study.md") -> tuple[dict[str, Any], dict[str, int]]:
+    """The values of a TOML file, and the lines of its keys by path; `listed` is the document that lists its keys.
+
+    Raises UnreadableFileError with the fault.
+    """
+    text = file.text(MAX_CHARS, f"keep only what {listed} lists")
     try:
         values = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
