@@ -142,12 +142,16 @@ def test_the_command_guards_a_post(tmp_path: Path) -> None:
     (folder / "published.toml").write_text(claim("A\\u001b[31m", published=0.4))
     run = run_analysis("claims", str(folder))
     assert run.returncode == 1
-    assert "is differs, and published.toml stands by reproduced" in run.stderr
+    assert ": differs, where published.toml stands by reproduced" in run.stderr
     assert "\x1b" not in run.stdout + run.stderr
     (folder / "published.toml").write_text("[[claim]]\nid = 3")
     broken = run_analysis("claims", str(folder))
     assert broken.returncode == 2
     assert broken.stderr.startswith("published.toml, line 1: claim 1: ")
+    (folder / "published.toml").write_text(claim("A") + claim("B").replace('relation = "', 'relation = "not '))
+    partly = run_analysis("claims", str(folder))
+    assert (partly.returncode, partly.stdout[:40]) == (2, "Of 1 published figure, 1 is reproduced.\nA")
+    assert "claim 2: relation is one of equals" in partly.stderr
     (folder / "published.toml").unlink()
     assert run_analysis("claims", str(folder)).returncode == 2
     assert run_analysis("claims", str(tmp_path / "nowhere")).returncode == 2

@@ -1,13 +1,18 @@
 """What a study declares about itself."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from analysis.paths import ROOT
 from analysis.sources import study_toml
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.reading import Reading
+from analysis.sources.study_keys import KEYS, misfits
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "requests"
 
@@ -46,8 +51,12 @@ def test_a_recorded_study() -> None:
 def test_what_a_comparison_cannot_use_is_told(tmp_path: Path) -> None:
     text = '[comparison]\nbase = 3\narms = ["A", 1]\nall_pairs = "yes"\nwhole_systems = true\nbest = "A"\n'
     told = [(u.line, u.what) for u in read(tmp_path, text).unparsed]
-    assert told == [(line, f"study.toml: comparison.{key} is not known")
-                    for line, key in ((2, "base"), (3, "arms"), (4, "all_pairs"), (6, "best"))]  # fmt: skip
+    assert told == [
+        (2, "study.toml: comparison.base is not a text"),
+        (3, "study.toml: comparison.arms is not a list of texts"),
+        (4, "study.toml: comparison.all_pairs is not true or false"),
+        (6, "study.toml: comparison.best is not known"),
+    ]
     assert read(tmp_path, 'comparison = "A"\n').unparsed[0].what == "study.toml: comparison is not a table"
     assert read(tmp_path, '[comparison]\nbase = "A"\narms = ["A"]\nall_pairs = true\n').unparsed == []
 
@@ -110,6 +119,27 @@ def test_a_description_that_is_too_long_is_to_be_shortened(tmp_path: Path) -> No
         ('margin = "5 %"\n', [(1, "study.toml: margin is not a share between 0 and 1", "5 %")]),
         ("margin = true\n", [(1, "study.toml: margin is not a share between 0 and 1", "True")]),
         ("[objective]\nmargin = 0\n", [(2, "study.toml: objective.margin is not a share between 0 and 1", "0")]),
+        ("[hardware]\ncpus = -4\n", [(2, "study.toml: hardware.cpus is not a number above 0", "-4")]),
+        ('hardware = "a GPU"\n', [(1, "study.toml: hardware is not a table", "a GPU")]),
+        ("[model]\nparameters = true\n", [(2, "study.toml: model.parameters is not a number above 0", "True")]),
+        ('[model]\nweights_bytes = "9 GB"\n', [(2, "study.toml: model.weights_bytes is not a number above 0", "9 GB")]),
+        ('model = "a/b"\n', []),
+        ("[energy]\nmeter_error = 1\n", [(2, "study.toml: energy.meter_error is not a share between 0 and 1", "1")]),
+        ('[classes.chat]\nfiles = "r/*"\n', [(2, "study.toml: classes.chat.files is not a list of texts", "r/*")]),
+        ('[classes]\nchat = "r/*"\n', [(2, "study.toml: classes.chat is not a table", "r/*")]),
+        (
+            "[objective.classes.chat]\ngoodput_share = 95\nttft_s = 2\n",
+            [(2, "study.toml: objective.classes.chat.goodput_share is not a share above 0 and at most 1", "95")],
+        ),
+        (
+            "[objective.limits]\nqueue_s = -1\n",
+            [(2, "study.toml: objective.limits.queue_s is not a number from 0", "-1")],
+        ),
+        (
+            '[[figure]]\nkey = "a"\n[[figure]]\nvalues = "b"\n',
+            [(4, "study.toml: figure[1].values is not a list of texts", "b")],
+        ),
+        ("figure = [1]\n", [(1, "study.toml: figure is not a list of tables", "[1]")]),
         ('[[boots]]\nid = "a"\narm = 7\n', [(1, "declared boot 1: arm", "7")]),
         ('[[boots]]\nid = "a"\nmax_model_len = "8k"\n', [(1, "declared boot 1: max_model_len", "8k")]),
         ('[[boots]]\nid = "a"\nfiles = "m/*"\n', [(1, "declared boot 1: files", "m/*")]),
@@ -118,6 +148,24 @@ def test_a_description_that_is_too_long_is_to_be_shortened(tmp_path: Path) -> No
 )
 def test_a_value_of_the_wrong_kind_is_told(tmp_path: Path, text: str, told: list[tuple[int, str, str]]) -> None:
     assert [(u.line, u.what, u.text) for u in read(tmp_path, text).unparsed] == told
+
+
+NAMES = st.sampled_from([*"ab", *(part for key in KEYS for part in key.split("."))])
+LEAVES = st.none() | st.booleans() | st.floats() | st.text()
+
+
+@given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner)))
+def test_whatever_a_study_holds_each_misfit_is_at_a_known_key(value: object) -> None:
+    for path, wrong, held in misfits({"classes": value, "objective": value, "figure": value, "comparison": value}):
+        generic = re.sub(r"\[\d+\]", "[]", path)
+        generic = re.sub(r"^((?:objective\.)?classes\.)[^.]+", r"\1*", generic)
+        assert (wrong == "is not known" and path.startswith("comparison.")) or not KEYS[generic].fits(held)
+
+
+def test_every_key_with_a_kind_is_documented() -> None:
+    text = (ROOT / "docs" / "formats" / "study.md").read_text()
+    for key in KEYS:
+        assert f"`{key.removeprefix('objective.').split('.')[-1].removesuffix('[]')}`" in text or key in text
 
 
 def test_what_a_study_says_of_itself_is_a_text_or_listed(tmp_path: Path) -> None:

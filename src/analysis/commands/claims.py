@@ -11,7 +11,7 @@ from analysis.store.load import NothingToReadError, StoreError
 from analysis.study import Study
 
 HOLDS, CHANGED, BROKEN = 0, 1, 2
-"""Exit status: every verdict is the one that the author stands by; some is not; the claims cannot be checked."""
+"""Exit status: every verdict is the one that the author stands by; some is not; some cannot be checked."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,20 +26,21 @@ def run(options: argparse.Namespace) -> int:
     except (NoSuchStudyError, NothingToReadError, StoreError) as error:
         print(error, file=sys.stderr)
         return BROKEN
-    if problems := broken(connection):
+    problems = broken(connection)
+    if problems:
         print("\n".join(_plain(problem) for problem in problems), file=sys.stderr)
-        return BROKEN
     judged = ledger(connection)
-    if not judged:
+    if not judged and not problems:
         print(f"{options.data} has no {FILE}: write one (docs/formats/published.md)", file=sys.stderr)
+    if not judged:
         return BROKEN
     print(_plain(sentence(judged, [])))
     print("\n".join(_lines(judged)))
     changed = [j for j in judged if not j.stands]
     for j in changed:
-        said = f"{j.claim['claim']} is {j.verdict.verdict}, and {FILE} stands by {j.claim['stands']}"
+        said = f"{j.claim['claim']}: {j.verdict.verdict}, where {FILE} stands by {j.claim['stands']}"
         print(_plain(said), file=sys.stderr)
-    return CHANGED if changed else HOLDS
+    return BROKEN if problems else CHANGED if changed else HOLDS
 
 
 def _lines(judged: Sequence[Judged]) -> list[str]:

@@ -191,7 +191,8 @@ def counted(judged: list[Judged]) -> pl.DataFrame:
 def sentence(judged: list[Judged], problems: list[str]) -> str:
     """The answer: how many published figures the data carry, which they contradict, and what the checks found."""
     if problems:
-        return f"The published claims cannot all be checked: {problems[0]}."
+        rest = sentence(judged, []) if judged else ""
+        return f"The published claims cannot all be checked: {problems[0]}. {rest}".rstrip()
     if not judged:
         return "No published claim is checked: the study has no published.toml."
     return " ".join(part for part in (_of_published(published(judged)), _of_checks(judged), _rebuilt(judged)) if part)

@@ -68,6 +68,9 @@ def objective(connection: duckdb.DuckDBPyConnection) -> Objective:
         elif len(path) == 2 and path[1] in TEXTS and isinstance(value, str) and value.strip():
             text[path[1]] = value.strip()[:400]
         elif len(path) == 4 and path[1] == "classes" and path[3] in (*REQUEST_LIMITS, *TARGETS) and number:
+            if path[3] == "goodput_share" and number > 1:  # 95 is not 95 %
+                refused.append(key[:80])
+                continue
             classes.setdefault(path[2], {})[path[3]] = number
         elif len(path) == 3 and path[1] == "limits" and path[2] in LIMITS and number is not None:
             limits[path[2]] = number

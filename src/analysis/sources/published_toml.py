@@ -6,6 +6,7 @@ from typing import Any
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.json_text import Fields, clean, keep_unparsed
 from analysis.sources.reading import Reading
+from analysis.sources.study_keys import NUMBER, TEXT
 from analysis.sources.study_toml import toml_of
 
 FORMAT = "published-toml"
@@ -13,8 +14,10 @@ NAME = "published.toml"
 RELATIONS = ("equals", "at_most", "at_least", "is_bound", "equivalent", "different")
 """What a claim says of its figure; the last two say it of two arms and need no number."""
 VERDICTS = ("reproduced", "differs", "not_computable", "not_supported")
-KEYS = {"id", "text", "published", "printed", "rounding", "unit", "estimate", "where", "over", "over_where", "relation",
-        "excludes", "stands", "note"}  # fmt: skip
+_TEXTS = ("id", "text", "printed", "unit", "estimate", "over", "relation", "stands", "note")
+_NUMBERS = ("published", "rounding", "excludes")
+_KINDS = dict.fromkeys(_TEXTS, TEXT) | dict.fromkeys(_NUMBERS, NUMBER)
+KEYS = {*_KINDS, "where", "over_where"}
 _OF_ARMS = ("equivalent", "different")
 
 
@@ -46,10 +49,13 @@ def _claim(claim: Any, index: int, line: int, seen: set[str], reading: Reading) 
         keep_unparsed(reading, line, f"{what}: not a table", claim)
         return
     fields = Fields(claim, what, line, reading)
-    row: dict[str, Any] = {
-        key: fields.text(key) for key in ("text", "printed", "unit", "estimate", "over", "relation", "stands", "note")
-    }
-    row |= {key: fields.number(key) for key in ("published", "rounding", "excludes")}
+    for key in sorted(_KINDS.keys() & claim.keys()):
+        if not _KINDS[key].fits(claim[key]):
+            keep_unparsed(reading, line, f"{what}: {key} is not {_KINDS[key].words}", claim[key])
+    if len(reading.unparsed) > found:
+        return
+    row: dict[str, Any] = {key: fields.text(key) for key in _TEXTS if key != "id"}
+    row |= {key: fields.number(key) for key in _NUMBERS}
     places = {"place": _place(fields, "where"), "over_place": _place(fields, "over_where")}
     id = fields.text("id")
     if wrong := _wrong(claim, id, row, seen):

@@ -13,16 +13,14 @@ from typing import Any
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.json_text import MAX_DEPTH, Fields, clean, finite, keep_unparsed, objects
 from analysis.sources.reading import Reading
+from analysis.sources.study_keys import POSITIVE, misfits
 
 TOML, BOOTS = "study-toml", "study-boots-jsonl"
 MAX_CHARS = 4 << 20
-TEXTS = {"transcribed", "reconstruction"}
-"""What a study says of itself at the top of its pages."""
 QUOTED_UNITS = ("tokens/s", "tok/s")
 """Units of a quoted figure that the project can hold against a rate of its own."""
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w\-. \"']+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w\-]+|\"[^\"]*\"|'[^']*')\s*=")
-_COMPARISON = {"base": str, "arms": list, "all_pairs": bool, "whole_systems": bool}
 _BOOT_LINE = [re.compile(rf'"{key}"\s*:') for key in ("id", "arm", "start")]
 
 
@@ -43,13 +41,9 @@ def read(file: SourceFile) -> Reading:
     values, lines = toml_of(file)
     for key, value in leaves(values):
         reading.add("study_facts", line=lines.get(key), key=clean(key), value=clean(as_json(value)))
-    for key in sorted(TEXTS & values.keys()):
-        if not isinstance(values[key], str) or not values[key].strip():
-            keep_unparsed(reading, lines.get(key, 1), f"study.toml: {key} is not a text", values[key])
-    _margin(values, lines, reading)
-    _comparison(values, lines, reading)
+    for path, wrong, value in misfits(values):
+        keep_unparsed(reading, lines.get(path, 1), f"study.toml: {path} {wrong}", value)
     _quoted(Fields(values, "study.toml", lines.get("quoted", 1), reading), lines)
-    _hardware(values, lines, reading)
     for index, boot in enumerate(Fields(values, "study.toml", lines.get("boots", 1), reading).array("boots") or ()):
         _boot(boot, lines.get(f"boots[{index}]"), index + 1, reading)
     return reading
@@ -71,31 +65,6 @@ def toml_of(file: SourceFile, listed: str = "docs/formats/study.md") -> tuple[di
     return values, dict(line_numbers(text))
 
 
-def _margin(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
-    """A margin that no comparison can use is not passed over in silence."""
-    objective = values.get("objective")
-    for name, table in (("margin", values), ("objective.margin", objective if isinstance(objective, dict) else {})):
-        margin = table.get("margin")
-        usable = isinstance(margin, int | float) and not isinstance(margin, bool) and 0 < margin < 1
-        if margin is not None and not usable:
-            keep_unparsed(reading, lines.get(name, 1), f"study.toml: {name} is not a share between 0 and 1", margin)
-
-
-def _comparison(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
-    """What `[comparison]` says and no comparison can use is not passed over in silence either."""
-    said = values.get("comparison", {})
-    if not isinstance(said, dict):
-        keep_unparsed(reading, lines.get("comparison", 1), "study.toml: comparison is not a table", said)
-        return
-    for key, value in said.items():
-        kind = _COMPARISON.get(key)
-        texts = isinstance(value, list) and all(isinstance(arm, str) for arm in value)
-        if kind is None or not (texts if kind is list else isinstance(value, kind)):
-            keep_unparsed(
-                reading, lines.get(f"comparison.{key}", 1), f"study.toml: comparison.{key} is not known", value
-            )
-
-
 def _quoted(fields: Fields, lines: dict[str, int]) -> None:
     """A quoted figure that cannot be held against a rate is told; the others are kept all the same."""
     for index, entry in enumerate(fields.array("quoted") or ()):
@@ -103,26 +72,13 @@ def _quoted(fields: Fields, lines: dict[str, int]) -> None:
         value = entry.get("value") if isinstance(entry, dict) else None
         if not isinstance(entry, dict):
             keep_unparsed(fields.reading, line, f"quoted figure {index + 1}: not a table", entry)
-        elif not _positive(value):
+        elif not POSITIVE.fits(value):
             keep_unparsed(fields.reading, line, f"quoted figure {index + 1}: value is not a number above 0", value)
         elif entry.get("unit") not in QUOTED_UNITS:
             known = ", ".join(QUOTED_UNITS)
             keep_unparsed(
                 fields.reading, line, f"quoted figure {index + 1}: unit is none of {known}", entry.get("unit")
             )
-
-
-def _hardware(values: dict[str, Any], lines: dict[str, int], reading: Reading) -> None:
-    hardware = values.get("hardware")
-    bandwidth = hardware.get("memory_bandwidth_bytes_per_s") if isinstance(hardware, dict) else None
-    if bandwidth is not None and not _positive(bandwidth):
-        name = "hardware.memory_bandwidth_bytes_per_s"
-        keep_unparsed(reading, lines.get(name, 1), f"study.toml: {name} is not a number above 0", bandwidth)
-
-
-def _positive(value: Any) -> bool:
-    number = isinstance(value, int | float) and not isinstance(value, bool) and finite([value]) is not None
-    return number and value > 0
 
 
 def _boots_jsonl(file: SourceFile) -> Reading:
