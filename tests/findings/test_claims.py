@@ -150,7 +150,7 @@ def test_the_command_guards_a_post(tmp_path: Path) -> None:
     assert broken.stderr.startswith("published.toml, line 1: claim 1: ")
     (folder / "published.toml").write_text(claim("A") + claim("B").replace('relation = "', 'relation = "not '))
     partly = run_analysis("claims", str(folder))
-    assert (partly.returncode, partly.stdout[:40]) == (2, "Of 1 published figure, 1 is reproduced.\nA")
+    assert (partly.returncode, partly.stdout[:42]) == (2, "Of 1 published figure, 1 is reproduced.\nA ")
     assert "claim 2: relation is one of equals" in partly.stderr
     (folder / "published.toml").unlink()
     assert run_analysis("claims", str(folder)).returncode == 2

@@ -88,6 +88,23 @@ def read(tmp_path: Path, text: bytes) -> Study:
     return Study(folder)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"date = 5\n", "date is not a text"),
+        (b'date = "soon"\n', "date is not a day as 2026-11-30"),
+        (b'date = "2026-11-30"\n', None),
+        (b"date = 2026-11-30\n", None),
+        (b'date = "write here"\n', "date is missing"),
+        (b'date = "2026-11-30"\nworkload = ["chat"]\n', "workload is not a text"),
+    ],
+)
+def test_a_text_of_a_record_that_is_none_is_listed(text: bytes, said: str | None, tmp_path: Path) -> None:
+    record = decision.decision(read(tmp_path, text).connection)
+    assert record is not None
+    assert [p for p in record.problems if "date" in p or "workload" in p][:1] == ([said] if said else [])
+
+
 @pytest.mark.parametrize("text", [b"date = = 1", b"\x00\xff", b"a = " + b"[" * 5000, b"x = 1\nx = 2\n"])
 def test_a_broken_record_is_a_sentence(tmp_path: Path, text: bytes) -> None:
     connection = read(tmp_path, text).connection

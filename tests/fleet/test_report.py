@@ -100,5 +100,17 @@ def test_a_moving_address_and_a_future_end_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ServerError, match="in the future"):
         fleet.study_of("prometheus+http://h/?match=a%3D%22b%22&start=2026-01-01T00:00:00Z&end=2126-01-01T00:00:00Z")
     (tmp_path / "study.toml").write_text("prometheus = 5\n")
-    with pytest.raises(ServerError, match="takes texts"):
-        fleet.study_of(str(tmp_path))
+    assert fleet.study_of(str(tmp_path)) == tmp_path  # the reader of study.toml lists it
+
+
+@pytest.mark.parametrize(
+    "command", ["claims STUDY", "compare STUDY STUDY", "decide STUDY", "export STUDY", "facts STUDY",
+                "risk STUDY --batch-tokens 4096", "post STUDY"],
+)  # fmt: skip
+def test_every_command_that_reads_a_study_asks_the_server_it_declares(command: str, tmp_path: Path) -> None:
+    query = "match=a%3D%22b%22&start=2026-11-29T13:11:00Z&end=2026-11-29T13:16:00Z"
+    (tmp_path / "study.toml").write_text(f'prometheus = "prometheus+http://127.0.0.1:9/?{query}"\n')
+    run = run_analysis(*command.replace("STUDY", str(tmp_path)).split())
+    assert run.returncode in (1, 2)
+    assert "http://127.0.0.1:9/: no answer (" in run.stderr
+    assert "Traceback" not in run.stderr

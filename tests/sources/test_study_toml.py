@@ -124,6 +124,7 @@ def test_a_description_that_is_too_long_is_to_be_shortened(tmp_path: Path) -> No
         ("[model]\nparameters = true\n", [(2, "study.toml: model.parameters is not a number above 0", "True")]),
         ('[model]\nweights_bytes = "9 GB"\n', [(2, "study.toml: model.weights_bytes is not a number above 0", "9 GB")]),
         ('model = "a/b"\n', []),
+        ("prometheus = 5\n", [(1, "study.toml: prometheus is not a list of addresses (texts)", "5")]),
         ("[energy]\nmeter_error = 1\n", [(2, "study.toml: energy.meter_error is not a share between 0 and 1", "1")]),
         ('[classes.chat]\nfiles = "r/*"\n', [(2, "study.toml: classes.chat.files is not a list of texts", "r/*")]),
         ('[classes]\nchat = "r/*"\n', [(2, "study.toml: classes.chat is not a table", "r/*")]),

@@ -42,6 +42,7 @@ def capture(
         raise CaptureError("URL names at least one server, and each only once")
     into = Folder(folder)
     into.begin({"urls": " ".join(target.url for target in targets), "every": f"{every_s:g} s"})
+    say(f"writing into {folder}, every {every_s:g} s; Ctrl-C ends it")
     tallies = [Tally(target) for target in targets]
     begun = time.monotonic()
     threads = [

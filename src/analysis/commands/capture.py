@@ -38,7 +38,6 @@ def run(options: argparse.Namespace) -> int:
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         duration = seconds(options.duration) if options.duration else None
-        say(f"writing into {options.data}, every {options.every}; Ctrl-C ends it")
         tallies = capture(urls, options.data, seconds(options.every), duration, stop, say)
     finally:
         for number, handler in before.items():

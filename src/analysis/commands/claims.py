@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from analysis.findings.claims import FILE, Judged, broken, ledger, sentence
 from analysis.paths import NoSuchStudyError
 from analysis.redact import redact
+from analysis.store.fleet import ServerError, study_of
 from analysis.store.load import NothingToReadError, StoreError
 from analysis.study import Study
 
@@ -22,8 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the ledger and say whether every claim still has the verdict that published.toml states."""
     try:
-        connection = Study(options.data).connection
-    except (NoSuchStudyError, NothingToReadError, StoreError) as error:
+        connection = Study(study_of(options.data)).connection
+    except (NoSuchStudyError, NothingToReadError, ServerError, StoreError) as error:
         print(error, file=sys.stderr)
         return BROKEN
     problems = broken(connection)

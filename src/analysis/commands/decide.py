@@ -12,6 +12,7 @@ from analysis.findings.decision_facts import facts
 from analysis.findings.decision_tables import next_step, sentence
 from analysis.paths import find
 from analysis.report.made_from import place_of
+from analysis.store.fleet import study_of
 from analysis.study import Study
 
 NAME = "decision.toml"
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         text = record.read_text(encoding="utf-8", errors="replace")
     else:
-        study = Study(folder)
+        study = Study(study_of(options.data))
         settings = {str(arm): str(setting or "") for arm, setting in study.connection.sql(SETTINGS).fetchall()}
         if options.arm and options.arm not in settings:
             print(f"no arm {options.arm} that served; there are {', '.join(settings) or 'none'}", file=sys.stderr)
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     _write(target, text)
     print(target)
     if options.source:
-        _say(folder)
+        _say(study_of(options.data))
     return 0
 
 

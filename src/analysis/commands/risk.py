@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 from analysis.findings import boot_risk, provenance, risk_text
-from analysis.paths import find
+from analysis.store.fleet import study_of
 from analysis.store.load import load
 
 
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the answer for every population of boots; status 1 where nothing can be said."""
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "risk.duckdb"
-        load(find(options.data), database)
+        load(study_of(options.data), database)
         with duckdb.connect(str(database), read_only=True) as connection:
             known = boot_risk.memory(connection)
             answers = boot_risk.asked(connection, known, options.batch_tokens, options.max_model_len)

@@ -6,6 +6,7 @@ come_true, not_come_true or cannot_tell; one that is not understood is listed, a
 
 import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from math import isfinite
 from typing import Any
 
@@ -94,6 +95,8 @@ def decision(connection: duckdb.DuckDBPyConnection) -> Decision | None:
     chosen = {
         key[7:]: str(v)[:400] for key, (v, _) in values.items() if key.startswith("chosen.") and v not in (None, "")
     }
+    problems += [f"{key} is not a text" for key in TEXTS if not isinstance(values.get(key, ("", None))[0], str)]
+    problems += ["date is not a day as 2026-11-30"] if not _is_day(text.get("date", OPEN)) else []
     problems += [f"{key} is missing" for key in ("date", "objective", "reasoning") if text.get(key, OPEN) == OPEN]
     problems += [] if chosen else ["nothing is chosen yet ([chosen] arm or setting)"]
     conditions: list[Condition] = []
@@ -108,6 +111,14 @@ def decision(connection: duckdb.DuckDBPyConnection) -> Decision | None:
             problems.append(made)
     problems += [] if indices else ["no retest condition ([[retest]]): nothing would ever bring it up again"]
     return Decision(file, text, chosen, tuple(conditions), tuple(problems))
+
+
+def _is_day(text: str) -> bool:
+    """Whether a text is a date, or is still to be written."""
+    try:
+        return text == OPEN or bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _is_retest(key: str) -> bool:

@@ -21,6 +21,7 @@ from analysis.report.run import write_pages
 from analysis.report.study_report import generated_from, read_in
 from analysis.report.swap import replacing
 from analysis.report.table import table
+from analysis.store.fleet import study_of
 from analysis.study import Study
 
 PAGE = arms.FINDING
@@ -37,7 +38,7 @@ class Side:
     def named(cls, given: str) -> "Side":
         """The side that `path` or `path#arm` names."""
         path, _, arm = given.partition("#")
-        return cls(read_in(paths.find(path), TerminalProgress()), arm or None)
+        return cls(read_in(study_of(path), TerminalProgress()), arm or None)
 
 
 def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:

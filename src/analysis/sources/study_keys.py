@@ -26,6 +26,7 @@ def _texts(value: Any) -> bool:
 
 TEXT = Kind("a text", lambda value: isinstance(value, str) and bool(value.strip()))
 TEXTS = Kind("a list of texts", _texts)
+ADDRESSES = Kind("a list of addresses (texts)", lambda value: isinstance(value, str) or _texts(value))
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(v, dict) for v in value))
 SWITCH = Kind("true or false", lambda value: isinstance(value, bool))
@@ -43,7 +44,7 @@ _FIGURE = {"key": TEXT, "why": TEXT, "value": NUMBER, "low": NUMBER, "high": NUM
            "values": TEXTS, "intervals": TEXTS, "wording": TEXTS}  # fmt: skip
 KEYS: Mapping[str, Kind] = {
     "transcribed": TEXT, "reconstruction": TEXT, "margin": BELOW_ONE,
-    "comparison": TABLE, **{f"comparison.{key}": kind for key, kind in _COMPARISON.items()},
+    "prometheus": ADDRESSES, "comparison": TABLE, **{f"comparison.{key}": kind for key, kind in _COMPARISON.items()},
     "classes": TABLE, "classes.*": TABLE, "classes.*.files": TEXTS,
     "objective": TABLE, "objective.margin": BELOW_ONE,
     **{f"objective.{key}": TEXT for key in ("what", "sacrifice", "stop", "valid_record")},

@@ -16,6 +16,7 @@ from analysis.sources.fleet_fetch import fetch
 from analysis.sources.prometheus_server import ServerError
 from analysis.store import fingerprint
 
+__all__ = ["FLEETS", "ServerError", "study_of"]
 FLEETS = paths.REPORTS / ".fleets"
 Say = Callable[[str], None]
 
@@ -41,15 +42,13 @@ def study_of(data: str, say: Say = lambda text: None) -> Path:
 
 
 def _declared(folder: Path) -> list[str]:
-    """The addresses in study.toml; a file that is no TOML is the reader's to complain about."""
+    """The addresses in study.toml; what is no text, or no TOML at all, is the reader's to complain about."""
     try:
         given = tomllib.loads((folder / "study.toml").read_text("utf-8-sig")).get("prometheus", [])
     except (OSError, ValueError):
         return []
     addresses = [given] if isinstance(given, str) else given
-    if not isinstance(addresses, list) or not all(isinstance(one, str) for one in addresses):
-        raise ServerError(f'{folder}/study.toml: prometheus = ["prometheus+http://host:9090/?match=..."] takes texts')
-    return addresses
+    return [one for one in addresses if isinstance(one, str)] if isinstance(addresses, list) else []
 
 
 def _refuse_future(address: Address) -> None:
