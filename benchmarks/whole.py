@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from analysis import paths
 from benchmarks import generate
 
+EMPTY = "empty notebooks"
 _LOAD = """
 import json, resource, sys, time
 from pathlib import Path
@@ -27,12 +28,14 @@ used = resource.getrusage(resource.RUSAGE_SELF)
 print(json.dumps([time.process_time() - began, used.ru_maxrss / 1024]))
 """
 _REPORT = """
-import sys
+import resource, sys
 from pathlib import Path
 from analysis import paths
 from analysis.__main__ import main
 paths.STORES, paths.NOTEBOOKS = Path(sys.argv[1]), Path(sys.argv[2])
-sys.exit(main(["report", sys.argv[3], "--out", sys.argv[4]]))
+status = main(["report", sys.argv[3], "--out", sys.argv[4]])
+print(max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024)
+sys.exit(status)
 """
 
 
@@ -49,8 +52,13 @@ def growth(folder: Path, samples: Sequence[float]) -> list[tuple[int, float, flo
     return rows
 
 
-def reports(folder: Path) -> dict[str, float]:
-    """Wall seconds: the first report of data/vllm-cpu, the next, one notebook changed, and as many empty notebooks."""
+def reports(folder: Path, rounds: int) -> dict[str, list[float]]:
+    """Wall seconds of each round: the first report of data/vllm-cpu, the next, with changes, and empty notebooks."""
+    took = [_reports(folder / f"round-{number}") for number in range(rounds)]
+    return {name: [each[name] for each in took] for name in took[0]}
+
+
+def _reports(folder: Path) -> dict[str, float]:
     data, books, out = folder / "vllm-cpu", folder / "notebooks", folder / "report"
     shutil.copytree(paths.DATA / "vllm-cpu", data)
     shutil.copytree(paths.NOTEBOOKS, books, ignore=lambda _, names: [n for n in names if not n.endswith(".ipynb")])
@@ -64,7 +72,18 @@ def reports(folder: Path) -> dict[str, float]:
     page = sorted((data / "metrics" / "A1").glob("*.gz"))[-1]
     shutil.copy2(page, page.with_name("20261129T140000Z.prom.gz"))
     took["one page added"] = _wall(arguments)
-    took["empty notebooks"] = _empty(folder, len(list(books.glob("[0-9]*.ipynb"))))
+    took[EMPTY] = _empty(folder, len(list(books.glob("[0-9]*.ipynb"))))
+    return took
+
+
+def day(folder: Path, scrapes: int) -> dict[str, float]:
+    """A study of 8 replicas from its pages to its report: samples, wall seconds, and the largest process in MB."""
+    data = folder / "day"
+    samples = generate.scrapes(data, 8, scrapes)
+    began = time.monotonic()
+    said = _python(_REPORT, str(folder / "day-stores"), str(paths.NOTEBOOKS), str(data), str(folder / "day-report"))
+    took = {"samples": samples, "seconds": time.monotonic() - began, "memory": float(said.split()[-1])}
+    shutil.rmtree(data)
     return took
 
 

@@ -32,12 +32,14 @@ def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
         "machine": {"at": "now", "commit": "c", "cpu": "x", "cores": 2, "memory_gib": 8, "python": "3.11", "load": 0.1},
         "pairs": [row(25, 24, 26)],
         "growth": [(10**5, 12.0, 0.1, 200.0), (10**6, 120.0, 1.0, 300.0)],
-        "report": {"first report": 20.0, "empty notebooks": 10.0},
+        "report": {"first report": [20.0, 24.0, 21.0], "empty notebooks": [10.0, 10.0, 12.0]},
+        "day": {"samples": 30_000_000, "seconds": 99.4, "memory": 1234.5},
     }  # fmt: skip
     text = bench.page(result)
     assert "| a page | 2,500,000 samples | p | 25 (24 to 26) | 20 times |" in text
     assert "to the power of 1.00" in text
-    assert "| first report | 20.0 | 2.00 |" in text
+    assert "| first report | 21 (20 to 24) | 2 (1.75 to 2.4) |" in text
+    assert "A day of 8 replicas, 30,000,000 samples, pages to report: 99 s, the largest process 1,234 MB." in text
 
 
 def test_made_pages_are_pages_whose_counters_rise() -> None:
