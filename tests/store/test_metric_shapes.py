@@ -71,9 +71,10 @@ def test_ray_underscore_names_and_a_replica_that_was_replaced(facts: Facts) -> N
     assert (found["engine"], found["prompt_tokens"], found["resets"]) == ("vllm", 30 + 20, 0)
 
 
-def test_sglang_gpu_seconds_by_category_on_every_rank(facts: Facts) -> None:
+@pytest.mark.parametrize("name", ["gpu_execution_seconds_total", "forward_execution_seconds_total"])
+def test_sglang_gpu_seconds_by_category_on_every_rank(name: str, facts: Facts) -> None:
     page = "".join(
-        f'sglang:gpu_execution_seconds_total{{category="{category}",dp_rank="{dp}",tp_rank="{tp}"}} {seconds}\n'
+        f'sglang:{name}{{category="{category}",dp_rank="{dp}",tp_rank="{tp}"}} {seconds}\n'
         for category, seconds in (("extend", 3.0), ("decode", 12.0), ("mixed", 5.0), ("idle", 80.0))
         for dp in (0, 1)
         for tp in (0, 1)
@@ -81,6 +82,14 @@ def test_sglang_gpu_seconds_by_category_on_every_rank(facts: Facts) -> None:
     found = facts(page)
     assert (found["prefill_s"], found["decode_s"]) == (6.0, 24.0)
     assert found["time_basis"] == "engine batch time, not summed request time"
+
+
+def test_sglang_speculation_decodes_in_passes_that_verify(facts: Facts) -> None:
+    seconds = {"extend": 1.0, "split_prefill": 0.5, "decode": 2.0, "target_verify": 7.0, "idle": 80.0}
+    found = facts(
+        "".join(f'sglang:forward_execution_seconds_total{{category="{c}"}} {s}\n' for c, s in seconds.items())
+    )
+    assert (found["prefill_s"], found["decode_s"]) == (1.5, 9.0)
 
 
 def test_trtllm_page(facts: Facts) -> None:
