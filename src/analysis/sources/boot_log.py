@@ -4,12 +4,13 @@ import re
 from collections.abc import Iterable, Iterator
 
 from analysis.sources import log_blocks, log_wrap
-from analysis.sources.boot_match import Fact, Match, literals, match, repeated, step_shape
+from analysis.sources.boot_match import Fact, Match, literals, match, repeated
+from analysis.sources.boot_repeats import Repeats
 from analysis.sources.boot_resolve import engine_of, resolve
 from analysis.sources.boot_split import MAX_MATCHES, Boot, Splitter
 from analysis.sources.boot_steps import MAX_UNPARSED, Steps
 from analysis.sources.files import SourceFile
-from analysis.sources.log_blocks import Line
+from analysis.sources.log_blocks import RARE, Line
 from analysis.sources.log_lines import MAX_TEXT, unwrap
 from analysis.sources.log_origin import origin, seconds_between
 from analysis.sources.reading import Reading, Row, Unparsed, cut
@@ -53,8 +54,12 @@ def read(file: SourceFile) -> Reading:
     Memory is bounded by what is found, not by the size of the file. When something was left out, `message` says what.
     """
     log = _Log()
-    for line in _lines(file):
-        log.take(line)
+    if wrap := log_wrap.detect(file.head()):
+        for line in log_wrap.join(log_blocks.every_line(file), wrap):
+            log.look(line)
+    else:
+        for block in log_blocks.interesting(file, literals(), repeated()):
+            log.take(block)
     reading = log.reading(_stem(file.path))
     left = [*file.troubles]
     if dropped := sum(boot.dropped for boot in log.boots.done):
@@ -66,15 +71,6 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
-def _lines(file: SourceFile) -> Iterator[Line]:
-    wrap = log_wrap.detect(file.head())
-    if wrap:
-        yield from log_wrap.join(log_blocks.every_line(file), wrap)
-        return
-    for block in log_blocks.interesting(file, literals(), repeated()):
-        yield from block
-
-
 class _Log:
     """What has been read of one file."""
 
@@ -82,24 +78,17 @@ class _Log:
         self.boots = Splitter()
         self.steps = Steps()
         self.unparsed: list[Unparsed] = []
-        self.at_work: Boot | None = None
-        self.start = ""
+        self.repeats = Repeats(self.boots, self.steps)
 
-    def take(self, line: Line) -> None:
-        """Read one line. While an engine works it repeats itself: what it repeats needs no second look."""
-        boot = self.at_work
-        if line.only and boot and line.complete and line.text.startswith(self.start):
-            is_step = line.only in step_shape().literals
-            if is_step or line.only in boot.once:
-                boot.last_line = line.number
-                if is_step:
-                    self.steps.add(boot, line.number, line.text)
-                return
-        boot, service = self._look(line)
-        self.at_work = boot if line.only else None
-        self.start = line.text[: line.text.find(service) + len(service)] if service else ""
+    def take(self, block: log_blocks.Block) -> None:
+        """Read the lines of a block."""
+        at = 0
+        while (at := self.repeats.skip(block, at)) < len(block.marks):
+            self.look(block.line(at), int(block.marks[at]))
+            at += 1
 
-    def _look(self, line: Line) -> tuple[Boot | None, str | None]:
+    def look(self, line: Line, mark: int = RARE) -> None:
+        """Read one line."""
         boot = service = None
         for piece in unwrap(line.text):
             found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
@@ -108,8 +97,8 @@ class _Log:
             for hit in found:
                 boot, service = self.boots.take(hit, piece.service), piece.service
                 if hit.shape.purpose == "step":
-                    self.steps.add(boot, line.number, piece.text)
-        return boot, service
+                    self.steps.add(boot, [line.number], [piece.text])
+        self.repeats.note(mark, boot, service, line.text)
 
     def reading(self, stem: str) -> Reading:
         """The rows, now that all lines are in."""

@@ -82,9 +82,19 @@ def step_shape() -> BootLine:
 
 
 def _candidates(text: str) -> list[BootLine]:
-    """Shapes of which a key is in the text."""
-    lines = (line for line in load().lines if any(literal in text for literal in line.literals))
+    """Shapes of which a key is in the text, in the order of the tables."""
+    places = {place for literal, of in _places().items() if literal in text for place in of}
+    lines = (load().lines[place] for place in sorted(places))
     return [line for line in lines if line.needs is None or any(key in text for key in line.keys)]
+
+
+@cache
+def _places() -> dict[str, list[int]]:
+    """For each literal where in the tables the shapes are that have it."""
+    return {
+        literal: [place for place, line in enumerate(load().lines) if literal in line.literals]
+        for literal in literals()
+    }
 
 
 def _key_in(shape: BootLine, text: str) -> str:

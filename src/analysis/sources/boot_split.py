@@ -1,6 +1,7 @@
 """Several boots in one file: restart loops and sweeps follow one another, services of one compose file interleave."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -91,10 +92,9 @@ class Splitter:
         Only services that started an engine count; what others said about one (a proxy, a client) is no boot.
         """
         boots = [boot for boot in self.done if boot.purposes - {"fallback", "traceback", "shutdown"}]
-        services = {boot.service for boot in boots}
-        counts: dict[str | None, int] = {}
+        totals = Counter(boot.service for boot in boots)
+        counts: Counter[str | None] = Counter()
         for ordinal, boot in enumerate(boots):
-            same = sum(other.service == boot.service for other in boots)
-            counts[boot.service] = counts.get(boot.service, 0) + 1
-            name = f"{stem}#{boot.service or 'unnamed'}" if len(services) > 1 else stem
-            yield (f"{name}#{counts[boot.service]}" if same > 1 else name), ordinal, boot
+            counts[boot.service] += 1
+            name = f"{stem}#{boot.service or 'unnamed'}" if len(totals) > 1 else stem
+            yield (f"{name}#{counts[boot.service]}" if totals[boot.service] > 1 else name), ordinal, boot

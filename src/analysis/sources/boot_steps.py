@@ -1,5 +1,7 @@
 """Engine steps, one line each: a log of them is large, so they are read as columns, many lines at once."""
 
+from itertools import repeat
+
 import polars as pl
 
 from analysis.sources.boot_match import step_shape
@@ -24,10 +26,10 @@ class Steps:
         self.frames: list[pl.DataFrame] = []
         self.unparsed: list[Unparsed] = []
 
-    def add(self, boot: Boot, number: int, text: str) -> None:
-        """Keep one line of a boot."""
+    def add(self, boot: Boot, numbers: list[int], texts: list[str]) -> None:
+        """Keep lines of a boot."""
         self.boots[id(boot)] = boot
-        self.waiting.append((id(boot), number, text))
+        self.waiting.extend(zip(repeat(id(boot)), numbers, texts, strict=False))
         if len(self.waiting) >= BATCH:
             self._parse()
 
@@ -37,7 +39,7 @@ class Steps:
         if not self.frames:
             return None
         boots = pl.DataFrame(list(names.items()), schema={"key": pl.UInt64, "boot": pl.String}, orient="row")
-        steps = pl.concat(self.frames).join(boots, on="key", maintain_order="left").select(COLUMNS)
+        steps = pl.concat(self.frames).sort("line").join(boots, on="key", maintain_order="left").select(COLUMNS)
         return steps if steps.height else None
 
     def _parse(self) -> None:

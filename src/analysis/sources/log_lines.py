@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 MAX_TEXT = 1 << 16
 """A longer line is cut here before anything is matched in it."""
+MAX_FRONT = 1000
+"""The wrappers of a line that name its service are within so many characters."""
 SAME_SERVICE = ""
 """The service manager and the kernel speak about whichever service spoke last."""
 
@@ -42,6 +44,15 @@ def unwrap(line: str) -> Iterator[LogText]:
     for piece in line[:MAX_TEXT].replace("\x00", "").split("\r"):
         if piece and not piece.isspace():
             yield _strip(piece)
+
+
+def front(line: str, service: str) -> str | None:
+    """A pattern at which lines begin that the same service wrote, whatever the time on them; None without one."""
+    named = re.search(rf"(?<![\w.@\-]){re.escape(service)} {{0,60}}[|\[\]]", line[:MAX_FRONT])
+    if named is None:
+        return None
+    before = re.sub(r"[0-9]+", "[0-9]+", re.escape(line[: named.start()]))
+    return f"^{before}{re.escape(named[0])}"
 
 
 def _strip(text: str) -> LogText:

@@ -1,0 +1,94 @@
+"""Lines that a working engine prints again and again: passed over many at a time, once it is known whose they are."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from analysis.sources.boot_match import repeated, step_shape
+from analysis.sources.boot_split import Boot, Splitter
+from analysis.sources.boot_steps import Steps
+from analysis.sources.log_blocks import RARE, Block
+from analysis.sources.log_lines import SAME_SERVICE, front
+
+MAX_WORKING = 16
+"""Most services whose repeats are told apart at a time; those of others are looked at one by one."""
+FIRST_LINES = 32
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Working:
+    """An engine at work: the pattern at which its lines begin (None: any), and the marks that say nothing new of it."""
+
+    boot: Boot
+    service: str | None
+    front: str | None
+    known: Flags
+
+
+class Repeats:
+    """Which engines of a file are at work now, and what they repeat."""
+
+    def __init__(self, boots: Splitter, steps: Steps) -> None:
+        self._boots, self._steps = boots, steps
+        self._working: list[_Working] = []
+
+    def note(self, mark: int, boot: Boot | None, service: str | None, text: str) -> None:
+        """After a look at a line. One that is not a mere repeat may change every boot that it is about."""
+        if mark == RARE or service == SAME_SERVICE:
+            self._working = []
+        elif boot is not None:
+            begins = front(text, service) if service else None
+            if begins or not service:
+                others = [w for w in self._working if w.front != begins and (w.boot is boot or w.service != service)]
+                self._working = [*others[1 - MAX_WORKING :], _Working(boot, service, begins, _known(boot))]
+
+    def skip(self, block: Block, at: int) -> int:
+        """The place of the next line from `at` that needs a look; of those before it, their boots are told.
+
+        Takes ever longer runs at once, so that its time grows with what is skipped, not with what is there.
+        """
+        many = FIRST_LINES
+        while self._working and at < len(block.marks) and block.marks[at] != RARE:
+            speakers = self._speakers(block, at, many)
+            stop = int(np.argmin(speakers)) if speakers.min() < 0 else len(speakers)
+            self._tell(block, at, speakers[:stop])
+            at += stop
+            if stop < len(speakers):
+                break
+            many *= 2
+        return at
+
+    def _speakers(self, block: Block, at: int, many: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """For each of the lines the place in `_working` of the engine that repeats itself there, or -1."""
+        marks, texts = block.marks[at : at + many], block.texts.slice(at, many)
+        speakers = np.full(len(marks), -1)
+        for place, engine in enumerate(self._working):
+            repeats = engine.known[marks] & (speakers < 0)
+            if engine.front:
+                repeats &= texts.str.contains(engine.front).to_numpy()
+            speakers[repeats] = place
+        return speakers
+
+    def _tell(self, block: Block, at: int, speakers: np.ndarray[Any, np.dtype[np.int64]]) -> None:
+        for place in np.unique(speakers):
+            boot = self._working[place].boot
+            lines = at + np.flatnonzero(speakers == place)
+            boot.last_line = block.first + int(block.places[lines[-1]])
+            steps = lines[_step_marks()[block.marks[lines]]]
+            if len(steps):
+                texts = block.texts.gather(steps).str.strip_chars_end("\r")
+                self._steps.add(boot, (block.first + block.places[steps]).tolist(), texts.to_list())
+            self._boots.service = self._working[speakers[-1]].service
+
+
+def _known(boot: Boot) -> Flags:
+    """By mark, RARE last: whether a line of the boot with this mark needs no second look."""
+    return _step_marks() | np.array([*(mark in boot.once for mark in repeated()), False])
+
+
+@cache
+def _step_marks() -> Flags:
+    return np.array([*(mark in step_shape().literals for mark in repeated()), False])

@@ -1,0 +1,138 @@
+"""What a working engine repeats is passed over many lines at a time: few looks, and nothing read differently."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from analysis import paths
+from analysis.sources import boot_log, log_blocks
+from analysis.sources.boot_match import Match, match
+from analysis.sources.files import SourceFile
+from analysis.sources.log_lines import front
+from analysis.sources.reading import Reading
+
+HEAD = (paths.DATA / "vllm-cpu" / "boots" / "A1.log").read_text().splitlines()[:120]
+STEP = (
+    "(APIServer pid=7) INFO 11-29 13:56:38 [loggers.py:199] Engine 000: Iteration({0}): 1 context requests, "
+    "2 context tokens, 0 generation requests, 0 generation tokens, iteration elapsed time: {0}.5 ms"
+)
+WORKING = (
+    '(APIServer pid=7) INFO:     10.0.{0}.1:{0} - "POST /v1/chat/{0} HTTP/1.1" 200 OK',
+    "(APIServer pid=7) INFO 11-29 13:09:45 [loggers.py:335] Engine 000: Avg prompt throughput: {0}.6 tokens/s, Running",
+    "(APIServer pid=7) DEBUG 11-29 13:09:45 [core.py:1] request {0} waits",
+    "INFO:     Shutting down",
+)
+"""An access line and noise have no known literal; the others repeat one that is known already."""
+
+
+def _read(tmp_path: Path, lines: Iterable[str]) -> Reading:
+    path = tmp_path / "a.log"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return boot_log.read(SourceFile("a.log", path, path.stat().st_size, 0.0))
+
+
+def _worked(count: int) -> list[str]:
+    return HEAD + [WORKING[number % len(WORKING)].format(number) for number in range(count)]
+
+
+WRAPPERS: dict[str, Callable[[int, str], list[str]]] = {
+    "bare": lambda number, line: [line],
+    "compose": lambda number, line: [f"vllm-1  | {line}"],
+    "journald": lambda number, line: [f"Nov 29 {number // 3600:02}:{number // 60 % 60:02}:00 host vllm[12]: {line}"],
+    "two replicas": lambda number, line: [f"vllm-1   | {line}", f"vllm-10  | {line}"],
+    "containers": lambda number, line: [f"2026-11-29T13:00:00.{number:09}Z stdout F {line}"],
+}
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_looks_at_lines_do_not_grow_with_what_is_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrapper: str
+) -> None:
+    looks: list[int] = []
+
+    def counted(number: int, text: str, complete: bool = True) -> tuple[list[Match], str | None]:
+        looks.append(number)
+        return match(number, text, complete)
+
+    monkeypatch.setattr(boot_log, "match", counted)
+    seen = {}
+    for count in (1_000, 100_000):
+        looks.clear()
+        wrapped = [text for number, line in enumerate(_worked(count)) for text in WRAPPERS[wrapper](number, line)]
+        reading = _read(tmp_path, wrapped)
+        seen[count] = len(looks)
+        assert max(row["last_line"] for row in reading.tables["boots"]) == len(wrapped)
+    assert seen[1_000] == seen[100_000] < 200
+
+
+@pytest.mark.parametrize("wrapper", [name for name in WRAPPERS if name != "two replicas"])
+def test_a_wrapped_log_states_the_same(tmp_path: Path, wrapper: str) -> None:
+    lines = _worked(2_000)
+    bare = _read(tmp_path, lines)
+    wrapped = _read(tmp_path, [text for number, line in enumerate(lines) for text in WRAPPERS[wrapper](number, line)])
+    assert wrapped.tables == bare.tables
+    assert wrapped.unparsed == bare.unparsed == []
+
+
+def test_steps_of_two_replicas_stay_apart_in_the_order_of_lines(tmp_path: Path) -> None:
+    lines = [f"vllm-{replica}  | {HEAD[0]}" for replica in (1, 10)] + [
+        f"vllm-{replica}  | {line}" for replica in (1, 10) for line in HEAD[1:]
+    ]
+    lines += [f"vllm-{(1, 10, 10)[number % 3]}  | {STEP.format(number)}" for number in range(900)]
+    steps = _read(tmp_path, lines).tables["engine_steps"]
+    assert isinstance(steps, pl.DataFrame)
+    assert steps["iteration"].to_list() == list(range(900))
+    assert steps["boot"].to_list() == [f"a#vllm-{(1, 10, 10)[number % 3]}" for number in range(900)]
+
+
+def test_a_boot_after_many_repeats_is_a_boot_of_its_own(tmp_path: Path) -> None:
+    lines = _worked(5_000)
+    boots = _read(tmp_path, [*lines, *lines, *lines]).tables["boots"]
+    # A line before the one that starts a boot is still the earlier one's.
+    assert [row["last_line"] for row in boots] == [len(lines) + 1, 2 * len(lines) + 1, 3 * len(lines)]
+
+
+@pytest.mark.parametrize("size", [2_000, 2_700, 70_000])
+def test_where_blocks_end_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    config = [
+        "2025-05-01T01:29:56.034102Z  INFO text_generation_launcher: Args {",
+        *(f"    max_{number}_tokens: Some(\n        {number},\n    )," for number in range(20)),
+        "}",
+    ]
+    lines = _worked(1_997) + config + [STEP.format(number) for number in range(50)]
+    whole = _read(tmp_path, lines)
+    assert "arg.max_19_tokens" in {row["fact"] for row in whole.tables["boot_facts"]}
+    monkeypatch.setattr(log_blocks, "BLOCK_BYTES", size)
+    parts = _read(tmp_path, lines)
+    assert {name: pl.DataFrame(rows).to_dicts() for name, rows in parts.tables.items()} == {
+        name: pl.DataFrame(rows).to_dicts() for name, rows in whole.tables.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "service", "others", "strangers"),
+    [
+        ("vllm-1  | x", "vllm-1", ["vllm-1  | y"], ["vllm-2  | x", "vllm-10 | x", "my-vllm-1  | x"]),
+        (
+            "Nov 29 13:00:00 host2 vllm[12]: x",
+            "vllm",
+            ["Nov 30 04:05:06 host2 vllm[3456]: y"],
+            ["Nov 29 13:00:00 other vllm[12]: x", "Nov 29 13:00:00 host2 vllm2[12]: x"],
+        ),
+        ("[pod/vllm-0/main] x", "vllm-0/main", ["[pod/vllm-0/main] y"], ["[pod/vllm-1/main] y"]),
+        ('{"log": "a (b) | x"}', "a (b)", ['{"log": "a (b) | y"}'], ['{"log": "a b | y"}']),
+    ],
+)
+def test_the_front_of_a_line_tells_its_service(
+    line: str, service: str, others: list[str], strangers: list[str]
+) -> None:
+    pattern = front(line, service)
+    assert pattern is not None
+    assert pl.Series([line, *others]).str.contains(pattern).all()
+    assert not pl.Series(strangers).str.contains(pattern).any()
+
+
+def test_a_front_without_its_service_has_no_pattern() -> None:
+    assert front("x y z", "vllm") is None
