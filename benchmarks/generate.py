@@ -66,6 +66,35 @@ def long_log(megabytes: int) -> Iterator[str]:
         yield working
 
 
+def mixed_log(megabytes: int) -> Iterator[str]:
+    """The same boot among what else a server prints: other addresses, paths and requests each time, and tracebacks."""
+    lines = (RECORDED / "boots" / "A1.log").read_text().splitlines(keepends=True)
+    yield "".join(lines)
+    working = [line for line in lines if "Avg prompt throughput" in line]
+    trace = 'Traceback (most recent call last):\n  File "http.py", line 403, in run_asgi\nValueError: the client left\n'
+    written = number = 0
+    while written < megabytes * 1_000_000:
+        number += 1
+        client, request = f"10.{number % 251}.{number % 241}.9:{number % 64_000}", f"cmpl-{number * 7919:012x}"
+        text = f'INFO:     {client} - "POST /v1/chat/{request} HTTP/1.1" 200 OK\n' * 4
+        text += (
+            f"(EngineCore pid=77) DEBUG 11-29 13:10:05 [core.py:90] {request} added, {number} tokens scheduled\n" * 2
+        )
+        text += working[number % len(working)] + (trace if number % 50 == 0 else "")
+        written += len(text)
+        yield text
+
+
+def long_guidellm(megabytes: int) -> Iterator[str]:
+    """A guidellm result, its requests again and again: one document, as a file holds it."""
+    result = json.loads((paths.ROOT / "tests" / "samples" / "requests" / "guidellm-v2.json").read_text())
+    requests = [benchmark["requests"] for benchmark in result["benchmarks"]]
+    times = megabytes * 1_000_000 // sum(len(json.dumps(group)) for group in requests)
+    for group in requests:
+        group |= {status: entries * times for status, entries in group.items() if isinstance(entries, list)}
+    yield json.dumps(result)
+
+
 def long_requests(megabytes: int) -> Iterator[str]:
     """The recorded request trace again and again, every request under an id of its own."""
     files = sorted((paths.DATA / "vllm-cpu-mixed" / "requests").rglob("*.jsonl"))

@@ -15,6 +15,7 @@ from analysis.sources import boot_log, registry
 from analysis.sources.files import SourceFile, walk
 from analysis.sources.prometheus_layout import read
 from analysis.sources.prometheus_words import Words
+from analysis.sources.reading import uncollected
 from analysis.store import load
 from benchmarks import generate
 
@@ -68,14 +69,16 @@ def pairs(folder: Path, size: Size) -> Iterator[Pair]:
                lambda: _raw(series))  # fmt: skip
     yield Pair("a series of scrapes into a store", "samples", count, ingest, "counting newlines",
                lambda: sum(file.absolute.read_bytes().count(b"\n") for file in walk(series)[0]))  # fmt: skip
-    log = _written(folder / "boots" / "A1.log", generate.long_log(size.megabytes))
-    yield Pair("a boot log", "MB", log.size / 1e6, lambda: boot_log.read(log), "counting newlines",
-               lambda: log.absolute.read_bytes().count(b"\n"), rate_goal=200)  # fmt: skip
+    for name, pieces in (("a boot log", generate.long_log), ("a boot log with much else", generate.mixed_log)):
+        log = _written(folder / "boots" / f"{pieces.__name__}.log", pieces(size.megabytes))
+        yield Pair(name, "MB", log.size / 1e6, lambda log=log: boot_log.read(log), "counting newlines",
+                   lambda log=log: log.absolute.read_bytes().count(b"\n"), rate_goal=200)  # fmt: skip
     trace = _written(folder / "requests" / "trace.jsonl", generate.long_requests(size.megabytes // 2))
-    reader = registry.reader_of(trace)
-    assert reader is not None
-    yield Pair("a request file", "MB", trace.size / 1e6, lambda: reader.read(trace), "json.loads, line by line",
+    yield Pair("a request file", "MB", trace.size / 1e6, lambda: _requests(trace), "json.loads, line by line",
                lambda: [json.loads(line) for line in trace.absolute.open()], rate_goal=100)  # fmt: skip
+    result = _written(folder / "requests" / "guidellm.json", generate.long_guidellm(size.megabytes // 2))
+    yield Pair("a guidellm result", "MB", result.size / 1e6, lambda: _requests(result), "json.loads",
+               lambda: json.loads(result.absolute.read_text()), rate_goal=100)  # fmt: skip
 
 
 def scaled(pair: Pair, seconds: float) -> float:
@@ -93,6 +96,14 @@ def cpu_seconds(run: Run) -> float:
 def _plain(page: bytes) -> None:
     if read(page, Words()) is None:
         raise RuntimeError("the large page is not plain: this would measure nothing")
+
+
+def _requests(file: SourceFile) -> None:
+    """As the loader reads it."""
+    reader = registry.reader_of(file)
+    assert reader is not None
+    with uncollected():
+        reader.read(file)
 
 
 def _peer(page: str) -> int:

@@ -1,9 +1,13 @@
 """What the benchmarks say of themselves: the fit, the page, and when a ratio became worse. Nothing is timed here."""
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysis.sources import registry
+from analysis.sources.files import SourceFile
 from benchmarks import bench, generate
 
 
@@ -50,3 +54,26 @@ def test_made_pages_are_pages_whose_counters_rise() -> None:
     assert [name for name, _, _ in samples] == [name for name, _, _ in later]
     totals = [(float(a), float(b)) for (name, _, a), (_, _, b) in zip(samples, later, strict=True) if "_bucket" in name]
     assert all(a <= b for a, b in totals) and any(a < b for a, b in totals)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "format_", "table", "rows"),
+    [
+        (generate.long_log, "engine log", "boots", 1),
+        (generate.mixed_log, "engine log", "boots", 1),
+        (generate.long_requests, "request-trace", "requests", 600),
+        (generate.long_guidellm, "guidellm", "requests", 200),
+    ],
+)
+def test_made_files_are_read_whole(
+    tmp_path: Path, pieces: Callable[[int], Iterator[str]], format_: str, table: str, rows: int
+) -> None:
+    path = tmp_path / "made"
+    path.write_text("".join(pieces(1)))
+    file = SourceFile("made", path, path.stat().st_size, 0.0)
+    reader = registry.reader_of(file)
+    assert reader is not None
+    reading = reader.read(file)
+    assert (reading.format, reading.unparsed, reading.message) == (format_, [], None)
+    assert len(reading.tables[table]) >= rows
+    assert file.size > 900_000

@@ -122,6 +122,7 @@ class SourceFile:
         with self.open() as stream:
             encoding = encoding_of(_peek(stream, 4))
             text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline=newline)
+            text._CHUNK_SIZE = 1 << 17  # type: ignore[attr-defined]  # 8 KiB a call otherwise
             number = 0
             while line := text.readline(longest):
                 number += 1

@@ -44,7 +44,7 @@ def _totals(file: SourceFile) -> Reading:
         replica, name, value = fields.text("replica"), fields.text("name"), fields.number("value")
         labels = values.get("labels")
         if replica is None or name is None or value is None or not isinstance(labels, dict):
-            keep_unparsed(reading, line, "total of a replica: replica, name, labels or value is missing", repr(values))
+            keep_unparsed(reading, line, "total of a replica: replica, name, labels or value is missing", values)
             continue
         text = json.dumps({str(k): clean(str(v)) for k, v in sorted(labels.items())}, ensure_ascii=False)
         reading.add("replica_totals", line=line, replica=replica, name=name, labels=text, value=value,

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.reading import Reading, Unparsed, cut
 
@@ -18,6 +20,7 @@ MAX_RECORD_CHARS = 16 << 20
 MAX_UNPARSED = 1000
 """Most unparsed lines kept of one file; the reading's message says that there are more."""
 MAX_INTEGER = 2**63 - 1
+MAX_COUNT = MAX_INTEGER // 2
 MAX_DEPTH = 16
 """Objects nested more deeply hold nothing that a result file states."""
 
@@ -27,28 +30,35 @@ class NotJsonError(ValueError):
 
 
 def parse(text: str) -> Any:
-    """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError."""
+    """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError.
+
+    An integer beyond 64 bits becomes a float, or stays one that no float holds: `Fields` refuses both.
+    """
     if len(text) > MAX_CONTAINERS and text.count("[") + text.count("{") > MAX_CONTAINERS:
         raise NotJsonError(f"more than {MAX_CONTAINERS:,} lists and objects; split the file")
     try:
-        return _loads(text)
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return _carefully(text)
+
+
+def _carefully(text: str) -> Any:
+    """The slow way, for what orjson refuses: NaN, infinities, lone surrogates; and for the words of the error."""
+    try:
+        return json.loads(text, parse_int=_integer)
     except RecursionError:
         raise NotJsonError("nested too deeply to be a result file") from None
     except json.JSONDecodeError as error:
         raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
 
 
-def _loads(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # an integer of more digits than Python converts
-        return json.loads(text, parse_int=_integer)
-
-
 def _integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= 20 else float(digits)
+    """As orjson has it: a float beyond 64 bits. What no float holds stays an integer that is as large."""
+    if len(digits) > 20:
+        number = float(digits)
+        return number if math.isfinite(number) else int(digits[:400])
+    whole = int(digits)
+    return whole if -MAX_INTEGER - 1 <= whole <= 2 * MAX_INTEGER + 1 else float(whole)
 
 
 def objects(
@@ -83,12 +93,18 @@ def document(file: SourceFile) -> Any:
 def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:
     """Add an unparsed line, cut to a quote; after MAX_UNPARSED only the message counts on."""
     if len(reading.unparsed) < MAX_UNPARSED:
-        shown = text if isinstance(text, str) else repr(text)
-        reading.unparsed.append(Unparsed(line, clean(what), clean(cut(shown))))
+        reading.unparsed.append(Unparsed(line, clean(what), clean(cut(_shown(text)))))
     else:
         reading.message = (
             f"more than {MAX_UNPARSED} places do not parse; the first are listed: check what wrote the file"
         )
+
+
+def _shown(value: object) -> str:
+    try:
+        return value if isinstance(value, str) else repr(value)
+    except RecursionError:  # orjson takes 1,024 levels
+        return "nested too deeply to be shown"
 
 
 def clean(text: str) -> str:
@@ -98,7 +114,7 @@ def clean(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen would double the time that one takes to make, and each record has some
 class Fields:
     """One JSON object under checks: a value of the wrong type is null and goes to `reading.unparsed`.
 
@@ -112,14 +128,13 @@ class Fields:
 
     def number(self, key: str, scale: float = 1.0) -> float | None:
         """A finite number times `scale`; NaN and infinities are null, as the tools write them for "none"."""
-        value = self.values.get(key)
-        if value is None:
+        value: Any = self.values.get(key)
+        kind = type(value)
+        if (kind is float or kind is int) and -MAX_INTEGER <= value <= MAX_INTEGER:
+            return value * scale
+        if value is None or (kind is float and not math.isfinite(value)):
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return self._refuse(key, value)
-        if isinstance(value, int) and abs(value) > MAX_INTEGER:
-            return self._refuse(key, value)
-        return value * scale if math.isfinite(value) else None
+        return self._refuse(key, value)
 
     def duration(self, key: str, scale: float = 1.0) -> float | None:
         """A number from 0 times `scale`."""
@@ -135,10 +150,13 @@ class Fields:
 
     def count(self, key: str) -> int | None:
         """A whole number from 0; 3.0 is taken for 3."""
+        value = self.values.get(key)
+        if type(value) is int and 0 <= value <= MAX_COUNT:
+            return value
         number = self.number(key)
         if number is None:
             return None
-        return int(number) if 0 <= number <= MAX_INTEGER // 2 and number == int(number) else self._refuse(key, number)
+        return int(number) if 0 <= number <= MAX_COUNT and number == int(number) else self._refuse(key, number)
 
     def http_status(self, key: str) -> int | None:
         """A status code of HTTP."""
@@ -148,16 +166,21 @@ class Fields:
     def text(self, key: str) -> str | None:
         """A string."""
         value = self.values.get(key)
-        if value is None:
-            return None
-        return clean(value) if isinstance(value, str) else self._refuse(key, value)
+        if value is None or isinstance(value, str):
+            return value and clean(value)
+        return self._refuse(key, value)
 
     def words(self, key: str) -> str | None:
         """A string, or the JSON of anything else: for errors, which tools write as text, code or object."""
         value = self.values.get(key)
         if value is None or value == "":
             return None
-        return clean(value) if isinstance(value, str) else clean(json.dumps(value, default=str))[:4000]
+        if isinstance(value, str):
+            return clean(value)
+        try:
+            return clean(json.dumps(value, default=str))[:4000]
+        except RecursionError:
+            return self._refuse(key, value)
 
     def flag(self, key: str) -> bool | None:
         """True or false."""
@@ -180,9 +203,11 @@ class Fields:
     def inner(self, key: str) -> "Fields":
         """The object under a key; an empty one when it is absent, null or something else."""
         value = self.values.get(key)
-        if value is not None and not isinstance(value, dict):
+        if isinstance(value, dict):
+            return Fields(value, self.what, self.line, self.reading)
+        if value is not None:
             self._refuse(key, value)
-        return Fields(value if isinstance(value, dict) else {}, self.what, self.line, self.reading)
+        return Fields({}, self.what, self.line, self.reading)
 
     def _refuse(self, key: str, value: Any) -> Any:
         keep_unparsed(self.reading, self.line, f"{self.what}: {key}", value)
@@ -194,10 +219,11 @@ def finite(values: list[Any], scale: float = 1.0) -> list[float] | None:
     if not kinds <= {int, float}:
         return None
     try:
-        numbers = list(map(float, values)) if scale == 1.0 else [value * scale for value in values]
+        numbers = list(map(float, values)) if int in kinds else values
     except OverflowError:
         return None
-    return numbers if all(map(math.isfinite, numbers)) else None
+    numbers = numbers if scale == 1.0 else [value * scale for value in numbers]
+    return numbers if math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers)) else None
 
 
 def summary(values: Mapping[str, Any]) -> str:
@@ -212,6 +238,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return {str(k): _plain(v, depth + 1) for k, v in value.items() if not isinstance(v, list)}
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+    if isinstance(value, int | float) and abs(value) > MAX_INTEGER:
         return None
     return cut(value) if isinstance(value, str) else value

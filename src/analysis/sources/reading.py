@@ -1,6 +1,9 @@
 """What a reader hands over: rows for the store's tables, and what it did not understand."""
 
+import gc
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,3 +56,15 @@ class Reading:
     def add(self, table: str, **row: Any) -> None:
         """Append one row to a table."""
         self.tables.setdefault(table, []).append(row)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No garbage collection: rows have no cycles, and it would walk over all of them, again and again as they grow."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -1,11 +1,11 @@
 """Our own request trace: JSON Lines, one request a line, unix seconds of the client's clock (data/README.md)."""
 
 import re
-from typing import Any
+from types import NoneType
 
 from analysis.sources.files import SourceFile
 from analysis.sources.json_text import MAX_INTEGER, Fields, keep_unparsed, objects
-from analysis.sources.reading import Reading
+from analysis.sources.reading import Reading, Row
 
 FORMAT = "request-trace"
 STATUSES = ("ok", "error", "incomplete", "aborted")
@@ -23,26 +23,30 @@ def read(file: SourceFile) -> Reading:
     """One run, one row per line. `token_at` holds chunk arrivals: tokens only where tokens_cum rises by one at each."""
     reading = Reading("requests", FORMAT)
     run = f"{file.path}#1"
+    rows: list[Row] = []
     for ordinal, (line, values) in enumerate(objects(file, reading), start=1):
         if "request_id" not in values or "sent_at" not in values:
-            keep_unparsed(reading, line, "request trace line without request_id or sent_at", repr(values)[:400])
+            keep_unparsed(reading, line, "request trace line without request_id or sent_at", values)
             continue
-        row = _row(Fields(values, "request trace", line, reading))
+        row = _row(Fields(values, "request trace", line, reading), run, ordinal)
         if row is not None:
-            reading.add("requests", run=run, line=line, ordinal=ordinal, clock="unix", **row)
+            rows.append(row)
+    if rows:
+        reading.tables["requests"] = rows
     reading.add("request_runs", run=run, ordinal=1, format=FORMAT)
     return reading
 
 
-def _row(fields: Fields) -> dict[str, Any] | None:
+def _row(fields: Fields, run: str, ordinal: int) -> Row | None:
     status = fields.text("status")
     if status not in STATUSES:
-        keep_unparsed(fields.reading, fields.line, "request trace: status", repr(fields.values.get("status")))
+        keep_unparsed(fields.reading, fields.line, "request trace: status", repr(status))
         return None
     events = fields.numbers("token_at")
     cumulated = _cumulated(fields, events)
     sent, first, finished = (fields.number(key) for key in ("sent_at", "first_token_at", "finished_at"))
     return {
+        "run": run, "line": fields.line, "ordinal": ordinal, "clock": "unix",
         "request": fields.text("request_id"), "server_request": fields.text("server_id"),
         "class": fields.text("class"), "phase": fields.text("phase"), "status": status,
         "sent_at_s": sent, "first_token_at_s": first, "finished_at_s": finished,
@@ -60,13 +64,14 @@ def _row(fields: Fields) -> dict[str, Any] | None:
 
 def _cumulated(fields: Fields, events: list[float] | None) -> list[int | None] | None:
     """Tokens up to each event; null at an event that carried no count, as from a server that counts only at the end."""
-    values = fields.array("tokens_cum")
-    if not values or all(value is None for value in values):
+    values = fields.array("tokens_cum") or []
+    kinds = set(map(type, values))
+    if kinds <= {NoneType}:
         return None
-    counts = [value for value in values if value is not None]
-    known = set(map(type, counts)) == {int} and min(counts) >= 0 and max(counts) < MAX_INTEGER
+    counts = values if kinds == {int} else [value for value in values if value is not None]
+    known = kinds <= {int, NoneType} and min(counts) >= 0 and max(counts) < MAX_INTEGER
     if not known or events is None or len(values) != len(events):
-        keep_unparsed(fields.reading, fields.line, "request trace: tokens_cum", repr(values[:20]))
+        keep_unparsed(fields.reading, fields.line, "request trace: tokens_cum", values[:20])
         return None
     return values
 

@@ -4,12 +4,12 @@ Parallel arrays hold one entry a request, in seconds; figures with `_ms` in thei
 hold several objects, one a line (`--append-result`, and always for SGLang).
 """
 
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import inf
 from typing import Any
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, document, keep_unparsed, objects, summary
+from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, document, finite, keep_unparsed, objects, summary
 from analysis.sources.reading import Reading, Row
 
 VLLM, VARIANT, SGLANG = "vllm-bench-serve", "vllm-bench-serve-variant", "sglang-bench-serving"
@@ -53,7 +53,7 @@ def _results(file: SourceFile, reading: Reading) -> list[tuple[int, dict[str, An
 def _is_result(value: dict[str, Any], line: int, reading: Reading) -> bool:
     if "completed" in value and "duration" in value:
         return True
-    keep_unparsed(reading, line, "bench result without completed or duration", repr(value)[:400])
+    keep_unparsed(reading, line, "bench result without completed or duration", value)
     return False
 
 
@@ -123,8 +123,10 @@ def _in_seconds(key: str, values: list[Any], duration: float | None, fields: Fie
     """The array; all null where an entry outlasts the run: the arrays name no unit, and seconds it cannot be."""
     if key not in ("ttfts", "itls", "latencies") or duration is None:
         return values
-    times = [time for entry in values for time in (entry if isinstance(entry, list) else [entry])]
-    longest = max((time for time in times if isinstance(time, int | float) and time < inf), default=0)
+    times = list(chain.from_iterable(entry if isinstance(entry, list) else (entry,) for entry in values))
+    if finite(times) is None:
+        times = [time for time in times if isinstance(time, int | float) and time < inf]
+    longest = max(times, default=0)
     if longest <= duration:
         return values
     keep_unparsed(fields.reading, fields.line, f"{fields.what}: {key} longer than the run, of unknown unit", longest)
@@ -162,7 +164,7 @@ def _request(entry: Fields) -> Row:
         "last_token_at_s": start + events[-1] if start is not None and events else None,
         "finished_at_s": start + latency if start is not None and latency is not None else None,
         "ttft_s": ttft, "e2e_s": latency,
-        "token_at_s": list(map(start.__add__, events)) if start is not None and gaps else None,
+        "token_at_s": [start + event for event in events] if start is not None and gaps else None,
         "itl_s": gaps or None, "token_event": "chunk" if gaps else None,
         "prompt_tokens": entry.count("input_lens"), "output_tokens": tokens,
         "status": "error" if failed else "ok", "error": error, "output_text": entry.text("generated_texts"),

@@ -15,7 +15,7 @@ from analysis.sources import prometheus_text
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.prometheus_scrapes import Scrape, Scrapes, page_format, page_rows
 from analysis.sources.prometheus_words import instance_of
-from analysis.sources.reading import Reading, Row
+from analysis.sources.reading import Reading, Row, uncollected
 from analysis.sources.registry import reader_of, why_not_recognised
 from analysis.sources.request_times import drop_impossible
 from analysis.store import concepts, fingerprint, parquet
@@ -140,7 +140,8 @@ class _Loader:
         row: Row = {"file": file.path, "size_bytes": file.size, "modified_at_s": file.modified_at_s}
         try:
             held, row["sha256"] = file.held()
-            row |= self._read(held)
+            with uncollected():
+                row |= self._read(held)
         except (UnreadableFileError, OSError) as error:
             row |= {"kind": "other", "status": "unreadable", "message": _sentence(file, error)}
         except duckdb.Error:
@@ -190,9 +191,9 @@ class _Loader:
             elif isinstance(rows, pl.DataFrame):
                 self.rows.add(table, rows.with_columns(file=pl.lit(file)))
             else:
-                first = {"page": self.pages} if table == "pages" else {}
-                more = [{"file": file} | ({"page": first["page"] + n} if first else {}) for n in range(len(rows))]
-                self.rows.add(table, [row | new for row, new in zip(rows, more, strict=True)])
+                for page, row in enumerate(rows, start=self.pages):
+                    row |= {"file": file, "page": page} if table == "pages" else {"file": file}
+                self.rows.add(table, rows)
         self.pages += len(reading.tables.get("pages", ()))
         self.rows.add(
             "unparsed", [{"file": file, "line": u.line, "what": u.what, "text": u.text} for u in reading.unparsed]
