@@ -18,7 +18,7 @@ from analysis.sources.prometheus_words import instance_of
 from analysis.sources.reading import Reading, Row
 from analysis.sources.registry import reader_of, why_not_recognised
 from analysis.sources.request_times import drop_impossible
-from analysis.store import concepts, fingerprint, parquet
+from analysis.store import concepts, fingerprint, parquet, violations
 from analysis.store import earlier as earlier_store
 from analysis.store.earlier import Earlier
 from analysis.store.rows import Rows
@@ -118,6 +118,7 @@ class _Loader:
         concepts.load(self.connection)
         run_views(self.connection)
         concepts.note_defects(self.connection)
+        violations.note(self.connection)
         fingerprint.store(self.connection, data, digest)
         self.connection.commit()
         return digest

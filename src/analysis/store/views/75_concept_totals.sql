@@ -1,5 +1,5 @@
 -- one row per (target, life, concept, statistic, le, engine_label, model, key): the increase over the life's pages, in base units
-create view concept_totals as
+create table concept_totals as
 select
     steps.target, steps.life, steps.engine, steps.concept, steps.statistic, steps.le,
     steps.engine_label, steps.model, steps.key,
