@@ -154,7 +154,7 @@ class _Loader:
 
     def _read(self, file: SourceFile) -> Row:
         """Read one file into the store; what became of it, for the table `files`."""
-        name = Path(file.path).name
+        name = file.path.rpartition("/")[2]
         if _DESCRIPTION.match(name):
             return {"kind": "other", "status": "skipped", "message": "a description, not data"}
         # A page of a known layout differs from one that was recognised in its numbers only.
