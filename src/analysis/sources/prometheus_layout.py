@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from analysis.sources.files import MAX_LINE_CHARS
 from analysis.sources.prometheus_line import DECLARED, MAX_NUMBER_CHARS
-from analysis.sources.prometheus_words import CREATED, LABELS, PROCESS_START, SHIFT, Words
+from analysis.sources.prometheus_words import CREATED, PROCESS_START, SHIFT, Words
 
 _TELLS_MORE = re.compile(rb"#[ \t]*(?:EOF|scraped_at)\b", re.I)
 _END = b"# EOF"
@@ -133,9 +133,10 @@ def read(page: bytes, words: Words) -> tuple[Layout, np.ndarray] | None:
     opens = np.append(braces, place.size)[np.searchsorted(braces, begins)]
     if (cuts <= begins).any() or (stops - cuts > MAX_NUMBER_CHARS).any() or (ends - starts).max() > _LONGEST:
         return None
-    names = _texts(page, place, begins, np.minimum(opens, cuts))
-    labels = _texts(page, place, np.minimum(opens + 1, cuts), cuts)
-    values = _cast(_texts(page, place, cuts + 1, stops))
+    fours = np.ndarray(len(page) + _INLINE - 3, "<u4", page + bytes(_INLINE), strides=(1,))
+    names = _texts(page, fours, begins, np.minimum(opens, cuts))
+    labels = _texts(page, fours, np.minimum(opens + 1, cuts), cuts)
+    values = _cast(_texts(page, fours, cuts + 1, stops))
     keys = None if values is None or ((opens < cuts) & (opens + 1 >= cuts)).any() else _keys(names, labels, words)
     if keys is None:
         return None
@@ -168,18 +169,21 @@ def _comments(comments: list[bytes], closed: bool) -> bool | None:
     return None if divide else is_openmetrics
 
 
-def _texts(page: bytes, place: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pl.Series:
-    """Pieces of a page as strings that lie in it: nothing is copied but the short ones."""
+def _texts(page: bytes, fours: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pl.Series:
+    """Pieces of a page as strings that lie in it: nothing is copied but the short ones.
+
+    `fours` holds, at each place of the page, the four bytes from there.
+    """
     lengths = (ends - begins).astype("u4")
-    padded = np.append(place, np.zeros(_INLINE, "u1"))
-    first = np.lib.stride_tricks.sliding_window_view(padded, _INLINE)[begins]
-    is_short = lengths <= _INLINE
-    first[is_short] *= np.arange(_INLINE, dtype="u4") < lengths[is_short, None]
     views = np.empty((len(begins), 4), "u4")
     views[:, 0] = lengths
-    views[:, 1:] = first.view("u4")
-    views[~is_short, 2] = 0
-    views[~is_short, 3] = begins[~is_short]
+    views[:, 1] = fours[begins]
+    views[:, 2] = 0
+    views[:, 3] = begins
+    short = np.flatnonzero(lengths <= _INLINE)
+    inline = fours[begins[short, None] + np.arange(0, _INLINE, 4)].view("u1")
+    inline *= np.arange(_INLINE, dtype="u4") < lengths[short, None]
+    views[short, 1:] = inline.view("u4")
     buffers = [None, pa.py_buffer(views), pa.py_buffer(page)]
     return pl.from_arrow(pa.Array.from_buffers(pa.string_view(), len(begins), buffers))  # type: ignore[return-value]
 
@@ -206,11 +210,13 @@ def _overflown(numbers: np.ndarray, texts: pl.Series | pa.Array) -> bool:
 
 def _keys(names: pl.Series, labels: pl.Series, words: Words) -> np.ndarray | None:
     """The keys of the series with these raw names and labels, when all are plain and different; else None."""
-    name = _known(names, words.name_numbers)
+    # The samples of a family follow each other: where a run of one name begins, it is looked up.
+    heads = np.flatnonzero((names != names.shift(1)).fill_null(True).to_numpy())
+    name = _known(names.gather(heads), words.name_numbers)
     label = _known(labels, words.label_numbers)
     if name is None or label is None:
         return None
-    keys = name << SHIFT | label
+    keys = np.repeat(name << SHIFT, np.diff(heads, append=len(names))) | label
     return keys if pl.Series(keys).n_unique() == len(keys) else None
 
 
@@ -230,7 +236,7 @@ def _layout(
     openmetrics: bool,
 ) -> Layout | None:  # fmt: skip
     """The layout of a page that has one scrape instance; None when it has several."""
-    instances = {words.instances[number] for number in pl.Series(keys & LABELS).unique().to_list()}
+    instances = words.instances_of(keys)
     if len(instances) > 1:
         return None
     roles = np.array(words.roles, "i1")[keys >> SHIFT]

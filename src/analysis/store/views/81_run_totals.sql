@@ -1,4 +1,5 @@
 -- one row per (run, concept, statistic, le, key): the increase over all pages of the run, and the first of them
+-- fsum: the last digit of a plain sum would depend on which thread came first.
 create table run_totals as
 with runs as (
     select page, boot, coalesce(boot, target) as run, dense_rank() over (order by coalesce(boot, target), boot)::integer as of_run
@@ -12,7 +13,7 @@ kinds as (
 ),
 
 sums as (
-    select runs.of_run, kinds.kind, sum(steps.increase)::double as total, min(steps.page) as first_page
+    select runs.of_run, kinds.kind, fsum(steps.increase)::double as total, min(steps.page) as first_page
     from concept_increases as steps join runs on steps.page = runs.page join kinds on steps.meaning = kinds.meaning
     group by runs.of_run, kinds.kind
 )
