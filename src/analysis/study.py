@@ -52,8 +52,9 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
 def _connected(database: Path) -> duckdb.DuckDBPyConnection:
     # Named as what a killed process leaves behind is: the next run removes it (store/load.py).
     spill = database.with_name(f".{database.stem}.{os.getpid()}.partial-queries")
-    settings = {"memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
-    connection = duckdb.connect(str(database), read_only=True, config=settings)
+    connection = duckdb.connect(
+        str(database), read_only=True, config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
+    )
     without_bar(connection)  # it would show on the pages
     return connection
 

@@ -138,7 +138,7 @@ def read(page: bytes, words: Words) -> tuple[Layout, np.ndarray] | None:
     labels = _texts(page, fours, np.minimum(opens + 1, cuts), cuts)
     values = _cast(_texts(page, fours, cuts + 1, stops))
     keys = None if values is None or ((opens < cuts) & (opens + 1 >= cuts)).any() else _keys(names, labels, words)
-    if keys is None:
+    if values is None or keys is None:
         return None
     whole = ends.copy()
     whole[is_sample] = cuts + 1
@@ -232,9 +232,15 @@ def _known(raw: pl.Series, numbers_of: Callable[[pl.Series], list[int | None]]) 
 
 
 def _layout(
-    page: bytes, values: np.ndarray, cuts: np.ndarray, is_sample: np.ndarray, keys: np.ndarray, chars: int, words: Words,
+    page: bytes,
+    values: np.ndarray,
+    cuts: np.ndarray,
+    is_sample: np.ndarray,
+    keys: np.ndarray,
+    chars: int,
+    words: Words,
     openmetrics: bool,
-) -> Layout | None:  # fmt: skip
+) -> Layout | None:
     """The layout of a page that has one scrape instance; None when it has several."""
     instances = words.instances_of(keys)
     if len(instances) > 1:

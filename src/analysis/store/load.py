@@ -23,7 +23,7 @@ from analysis.store import earlier as earlier_store
 from analysis.store.earlier import Earlier
 from analysis.store.rows import Rows
 
-MEMORY_LIMIT = "800MB"
+MEMORY_LIMIT = "600MB"
 """What the database may take while a study is read in; the rest goes through a temporary file."""
 _PARTIAL = re.compile(r"\..*\.(\d+)\.partial.*")
 

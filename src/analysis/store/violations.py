@@ -23,7 +23,7 @@ def note(connection: duckdb.DuckDBPyConnection) -> None:
     runs = _runs(connection)
     rows = [(check, means, runs.get(scope), scope, detail) for check, means, scope, detail in found]
     connection.register("incoming", pl.DataFrame(rows, schema=_SCHEMA, orient="row").to_arrow())
-    connection.execute("insert into violations from incoming order by \"check\", scope, detail")
+    connection.execute('insert into violations from incoming order by "check", scope, detail')
     connection.unregister("incoming")
 
 
