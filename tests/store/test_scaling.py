@@ -1,14 +1,20 @@
 """What a store costs as pages become many: counted and structural, nothing is timed."""
 
+import os
+import weakref
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
+from analysis import paths
 from analysis.findings import integrity, time_split
 from analysis.sources import prometheus_scrapes
 from analysis.sources.prometheus_layout import Layout
+from analysis.store import rows
 from analysis.store.load import load
+from analysis.study import Study
 from benchmarks import generate
 
 A_ROW_A_SAMPLE = ("samples", "counter_steps", "series_steps", "concept_increases")
@@ -60,3 +66,38 @@ def test_what_every_page_of_a_report_asks_reads_no_table_with_a_row_a_sample(
     assert len(runs) == 2
     assert len(runs[0].totals) == 45
     assert len(runs[0].evidence) > 20
+
+
+def test_answers_are_bounded_in_memory_and_what_they_spill_is_cleaned_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "STORES", tmp_path / "stores")
+    generate.scrapes(tmp_path / "data", 1, 3)
+    study = Study(tmp_path / "data")
+    limit, folder = study.connection.sql(
+        "select current_setting('memory_limit'), current_setting('temp_directory')"
+    ).fetchall()[0]
+    assert limit == "572.2 MiB"  # 600 MB
+    spilled = Path(folder.replace(f".{os.getpid()}.", ".999999999."))  # as of a process that was killed
+    assert spilled.parent == study.database.parent
+    spilled.mkdir()
+    load(tmp_path / "data", study.database)
+    assert not spilled.exists()
+
+
+def test_a_long_reading_ends_its_transactions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an insertion registered is held until its transaction ends: in one for all it would all be held."""
+    monkeypatch.setattr(rows, "MOST_SAMPLES", 1_000)
+    given: list[weakref.ref[pa.Table]] = []
+    alive: list[int] = []
+    insert = rows.Rows._insert
+
+    def inserting(self: rows.Rows, name: str, table: pa.Table) -> None:
+        alive.append(sum(one() is not None for one in given))
+        given.append(weakref.ref(table))
+        insert(self, name, table)
+
+    monkeypatch.setattr(rows.Rows, "_insert", inserting)
+    store(tmp_path, 20, monkeypatch)
+    assert len(alive) > 10
+    assert max(alive[:10]) == 0
