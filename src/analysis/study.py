@@ -23,6 +23,8 @@ from analysis.store import fingerprint
 from analysis.store.load import Progress, load, without_bar
 
 REBUILT = "From reconstructed files: intervals may rest on assumed figures"
+MEMORY_LIMIT = "600MB"
+"""What the database may take while it answers; the rest goes through a temporary folder beside the store."""
 PINNED = "ANALYSIS_STORE"
 """Environment variable with the store that a report is made of: all its pages are of one state of the study."""
 
@@ -48,7 +50,11 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
 
 
 def _connected(database: Path) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(str(database), read_only=True)
+    # Named as what a killed process leaves behind is: the next run removes it (store/load.py).
+    spill = database.with_name(f".{database.stem}.{os.getpid()}.partial-queries")
+    connection = duckdb.connect(
+        str(database), read_only=True, config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
+    )
     without_bar(connection)  # it would show on the pages
     return connection
 

@@ -9,7 +9,6 @@ import polars as pl
 from analysis.estimates import quantile_buckets
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
-from analysis.findings.frames import rows
 from analysis.findings.mixed_traffic import FINDING
 from analysis.findings.phase_spans import Span, phase_of
 
@@ -17,12 +16,14 @@ CONCEPTS = {"mixed.queue": "queue_time", "mixed.prefill": "prefill_time"}
 CLASSLESS = "of all requests that finished in the phase: the engine does not know classes"
 WINDOWS = """
     select run as boot, file, start_s, end_s, concept, statistic, le, increase from run_windows
-    where boot is not null and concept in ('queue_time', 'prefill_time') and start_s is not null order by all
+    where boot in $boots and concept in ('queue_time', 'prefill_time') and start_s < $last_s and end_s > $first_s
+    order by all
 """
 GAUGES = """
-    select coalesce(boot_pages.boot, '') as boot, page_order.scraped_at_s as at_s, concept, max(value) as value
+    select boot_pages.boot, page_order.scraped_at_s as at_s, concept, max(value) as value
     from concept_gauges join boot_pages using (page) join page_order using (page)
-    where concept in ('waiting_requests', 'running_requests', 'kv_cache_usage') and page_order.scraped_at_s is not null
+    where concept in ('waiting_requests', 'running_requests', 'kv_cache_usage') and boot_pages.boot in $boots
+        and page_order.scraped_at_s between $first_s and $last_s
     group by all order by all
 """
 PEAKS = {
@@ -35,7 +36,7 @@ PEAKS = {
 
 def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
     """mixed.queue and mixed.prefill of each phase: the mean (exact for its requests), p50 and p95 from buckets."""
-    table = rows(connection, WINDOWS)
+    table = _within(connection, WINDOWS, found)
     table = table.with_columns(phase=phase_of(found, pl.col("start_s"), pl.col("end_s")))
     estimates = []
     for span in found:
@@ -48,6 +49,16 @@ def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Est
                 said = replace(estimate, assumption=CLASSLESS).with_evidence(*files)
                 estimates.append(said.named(id, FINDING, **names, quantile=statistic))
     return estimates
+
+
+def _within(connection: duckdb.DuckDBPyConnection, query: str, found: list[Span]) -> pl.DataFrame:
+    """The rows of boots that have phases, from the first beginning to the last end; no other lies in a phase."""
+    given = {
+        "boots": sorted({span.boot for span in found}),
+        "first_s": min((span.start_s for span in found), default=0.0),
+        "last_s": max((span.end_s for span in found), default=0.0),
+    }
+    return connection.sql(query, params=given).pl()
 
 
 def _of_concept(mine: pl.DataFrame, concept: str) -> list[tuple[str, Estimate]]:
@@ -81,7 +92,7 @@ def _sum(mine: pl.DataFrame, statistic: str) -> float | None:
 
 def peaks(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
     """mixed.requests_peak (waiting, running) and mixed.kv_cache_peak of each phase: the highest that a scrape saw."""
-    table = rows(connection, GAUGES)
+    table = _within(connection, GAUGES, found)
     table = table.with_columns(phase=phase_of(found, pl.col("at_s"), pl.col("at_s")))
     estimates = []
     for span in found:

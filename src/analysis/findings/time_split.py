@@ -68,7 +68,7 @@ class Run:
 def runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
     """Every run of the study, in natural order of its files."""
     table = rows(connection, "select run, boot, concept, statistic, le, key, total from run_totals order by all")
-    order = rows(connection, "select run, min(page) as first from run_windows group by run order by first")
+    order = rows(connection, "select run, min(first_page) as first from run_totals group by run order by first")
     found = []
     for name in order["run"]:
         of_run = table.filter(pl.col("run") == name)

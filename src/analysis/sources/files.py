@@ -20,8 +20,8 @@ MAX_LINES = 20_000_000
 MAX_EXPANSION = 250
 """Most bytes a compressed byte may become (beyond FREE_EXPANSION_BYTES); telemetry text reaches 10 to 100."""
 FREE_EXPANSION_BYTES = 64 << 20
-MAX_FILES = 200_000
-"""Most files of one study; a larger folder is not a study."""
+MAX_FILES = 400_000
+"""Most files of one study (1.3 kB of memory each); a larger one is exported once, or left to a server."""
 HEAD_BYTES = 1 << 16
 HELD_BYTES = 1 << 22
 """A file up to this size is read from the disk once."""
@@ -85,10 +85,18 @@ class SourceFile:
         with self._opened() as raw:
             if self.size > HELD_BYTES:
                 return self, hashlib.file_digest(raw, "sha256").hexdigest()
-            content = raw.read(HELD_BYTES + 1)
+            # The buffer of a whole file is made once, of its size; a second read shows its end, or that it has grown.
+            content = raw.raw.read(self.size + 1) or b""
+            while len(content) <= HELD_BYTES and (more := raw.raw.read(HEAD_BYTES)):
+                content += more
         if len(content) > HELD_BYTES:  # it has grown since the walk
             return replace(self, size=len(content)).held()
-        return replace(self, content=content), hashlib.sha256(content).hexdigest()
+        held = SourceFile(self.path, self.absolute, self.size, self.modified_at_s, self.troubles, content)
+        return held, hashlib.sha256(content).hexdigest()
+
+    def plain(self) -> bytes | None:
+        """All of a file that is held and not packed; None of any other."""
+        return None if self.content is None or self.content.startswith((_GZIP, _ZSTD)) else self.content
 
     def _most_bytes(self) -> int:
         return min(MAX_FILE_BYTES, max(FREE_EXPANSION_BYTES, MAX_EXPANSION * self.size))
@@ -172,52 +180,63 @@ def walk(folder: Path) -> tuple[list[SourceFile], list[tuple[str, str]]]:
     files: list[SourceFile] = []
     skipped: list[tuple[str, str]] = []
     for path in _below(folder, skipped):
-        name = _printable(path.relative_to(folder).as_posix())
-        reason = _why_not(path, root)
-        if reason:
+        name = _name(path, folder)
+        status, reason = _looked_at(path, root)
+        if status is None:
             skipped.append((name, reason))
         elif len(files) == MAX_FILES:
             skipped.append((name, f"more than {MAX_FILES:,} files; the rest was not looked at"))
             break
         else:
-            stat = path.stat()
-            files.append(SourceFile(name, path, stat.st_size, stat.st_mtime))
+            files.append(SourceFile(name, Path(path), status.st_size, status.st_mtime))
     return sorted(files, key=lambda file: natural_key(file.path)), sorted(skipped)
 
 
-def _below(folder: Path, skipped: list[tuple[str, str]]) -> Iterator[Path]:
+def _below(folder: Path, skipped: list[tuple[str, str]]) -> Iterator[str]:
+    # Texts: a Path for each step of each of some hundred thousand files would cost as much as asking the system.
     def left(error: OSError) -> None:
-        name = Path(error.filename).relative_to(folder).as_posix() if error.filename else "."
-        skipped.append((_printable(name), f"cannot be listed ({error.strerror}); check its rights"))
+        name = _name(error.filename, folder) if error.filename else "."
+        skipped.append((name, f"cannot be listed ({error.strerror}); check its rights"))
 
     for parent, folders, names in os.walk(folder, onerror=left):
         folders[:] = [name for name in folders if not name.startswith(".")]
         links = [name for name in folders if Path(parent, name).is_symlink()]
         for name in sorted([*links, *names]):
             if not name.startswith("."):
-                yield Path(parent, name)
+                yield f"{parent.rstrip(os.sep)}{os.sep}{name}"
+
+
+def _looked_at(path: str, root: Path) -> tuple[os.stat_result | None, str]:
+    """What the system says of a regular file inside the folder; None for any other, and why it is passed over."""
+    try:
+        status = os.lstat(path)
+        if not stat_module.S_ISREG(status.st_mode):
+            if reason := _why_not(Path(path), root):
+                return None, reason
+            status = Path(path).stat()
+    except (OSError, RuntimeError):
+        return None, "a link that leads nowhere or to itself; copy the file in"
+    return (status, "") if os.access(path, os.R_OK) else (None, "may not be read; check its rights")
 
 
 def _why_not(path: Path, root: Path) -> str | None:
-    """Why a path is passed over; None for a regular file inside the folder."""
-    try:
-        if stat_module.S_ISREG(path.lstat().st_mode):
-            return None if os.access(path, os.R_OK) else "may not be read; check its rights"
-        target = path.resolve(strict=True)
-    except (OSError, RuntimeError):
-        return "a link that leads nowhere or to itself; copy the file in"
+    """Why what is no regular file itself is passed over; None where it leads to one inside the folder."""
+    target = path.resolve(strict=True)
     if path.is_symlink() and not target.is_relative_to(root):
         return "a symbolic link that leaves the folder; copy the file in"
     if target.is_dir():
         return "a symbolic link to a folder; put the files in their own folder"
-    if not target.is_file():
-        return "not a regular file; save its content as a file"
-    return None if os.access(path, os.R_OK) else "may not be read; check its rights"
+    return None if target.is_file() else "not a regular file; save its content as a file"
+
+
+def _name(path: str, folder: Path) -> str:
+    """A path as it is called everywhere: below the folder, with forward slashes."""
+    return _printable(path.removeprefix(str(folder)).lstrip(os.sep)).replace(os.sep, "/")
 
 
 def _printable(name: str) -> str:
     """A file name that is valid text: bytes that are not UTF-8 become U+FFFD."""
-    return os.fsencode(name).decode("utf-8", errors="replace")
+    return name if name.isascii() else os.fsencode(name).decode("utf-8", errors="replace")
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:

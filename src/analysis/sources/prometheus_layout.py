@@ -8,19 +8,19 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import compress
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis.sources.files import MAX_LINE_CHARS
 from analysis.sources.prometheus_line import DECLARED, MAX_NUMBER_CHARS
-from analysis.sources.prometheus_words import CREATED, LABELS, PROCESS_START, SHIFT, Words
+from analysis.sources.prometheus_words import CREATED, PROCESS_START, SHIFT, Words
 
 _TELLS_MORE = re.compile(rb"#[ \t]*(?:EOF|scraped_at)\b", re.I)
 _END = b"# EOF"
-_NUMBER_BYTES = b"0123456789.eE+- nNaAiIfFtTyY"
+_NEWLINE = ord("\n")
 _LONGEST = MAX_LINE_CHARS - 2 * MAX_NUMBER_CHARS
 _INLINE = 12
 """A string view holds this many bytes itself."""
@@ -36,6 +36,8 @@ class Layout:
     """
 
     page: bytes = field(repr=False)
+    first: np.ndarray
+    """The values on this page."""
     cuts: np.ndarray
     """Where in the page each line's beginning ends: before a sample's value, and behind a comment."""
     is_sample: np.ndarray
@@ -48,28 +50,58 @@ class Layout:
     is_openmetrics: bool
 
     @cached_property
-    def beginnings(self) -> list[bytes]:
-        """What each line begins with; all of it for a comment."""
-        starts = [0]
-        for line in self.page.split(b"\n"):
-            starts.append(starts[-1] + len(line) + 1)
-        return [self.page[start:cut] for start, cut in zip(starts, self.cuts.tolist(), strict=False)]
+    def _samples(self) -> np.ndarray:
+        """The places of the samples' lines among all lines."""
+        return np.flatnonzero(self.is_sample)
 
     @cached_property
-    def _is_sample(self) -> list[bool]:
-        return list(self.is_sample.tolist())
+    def _beginnings(self) -> np.ndarray:
+        """The length of what a sample's line begins with."""
+        ends = np.flatnonzero(np.frombuffer(self.page, "u1") == _NEWLINE)
+        return (self.cuts - np.concatenate([[0], ends[:-1] + 1]))[self._samples]
+
+    @cached_property
+    def _pieces(self) -> pa.Array:
+        pieces = self._cut(self.page)
+        assert pieces is not None
+        return pieces
+
+    def _cut(self, page: bytes) -> pa.Array | None:
+        """The page as what stands before, between and behind the values, and the values, in turn; nothing is copied.
+
+        None when its lines are not as many as the layout's, or one of them has no room for a value.
+        """
+        ends = np.flatnonzero(np.frombuffer(page, "u1") == _NEWLINE)
+        if ends.size != self.is_sample.size or ends[-1] != len(page) - 1:
+            return None
+        stops = ends[self._samples]
+        begins = self._beginnings + 1
+        # A first line that is a sample begins at 0: there the last line's end stands for -1.
+        begins += np.where(self._samples, ends[self._samples - 1], -1)
+        lengths = stops - begins
+        if lengths.min() < 1 or lengths.max() > MAX_NUMBER_CHARS:
+            return None
+        edges = np.empty(2 * stops.size + 2, "i4")
+        edges[0], edges[-1] = 0, len(page)
+        edges[1:-1:2], edges[2:-1:2] = begins, stops
+        return pa.Array.from_buffers(pa.string(), edges.size - 1, [None, pa.py_buffer(edges), pa.py_buffer(page)])
 
     def values(self, page: bytes) -> np.ndarray | None:
         """The samples' values on a page of whole lines that are the layout's but for their values; else None."""
-        lines = page.split(b"\n")
-        if len(lines) != len(self.beginnings) + 1 or not all(map(bytes.startswith, lines, self.beginnings)):
+        pieces = self._cut(page)
+        if pieces is None:
             return None
-        rests = list(map(bytes.removeprefix, lines, self.beginnings))
-        values = list(compress(rests, self._is_sample))
-        # A comment leaves nothing, a sample its value.
-        if rests.count(b"") != len(rests) - len(values) or not all(values):
+        same = pc.equal(pieces, self._pieces).to_numpy(zero_copy_only=False)
+        if not same[::2].all():
             return None
-        return _numbers(values)
+        # Most counters of an engine stand still: only texts that differ from the layout's own are converted.
+        changed = np.flatnonzero(~same[1::2])
+        numbers = _numbers(pieces.take(pa.array(2 * changed + 1)))
+        if numbers is None:
+            return None
+        values = self.first.copy()
+        values[changed] = numbers
+        return values
 
     def process_start(self, values: np.ndarray) -> float | None:
         """process_start_time_seconds, else the earliest _created, of values that are times; else None."""
@@ -101,17 +133,18 @@ def read(page: bytes, words: Words) -> tuple[Layout, np.ndarray] | None:
     opens = np.append(braces, place.size)[np.searchsorted(braces, begins)]
     if (cuts <= begins).any() or (stops - cuts > MAX_NUMBER_CHARS).any() or (ends - starts).max() > _LONGEST:
         return None
-    names = _texts(page, place, begins, np.minimum(opens, cuts))
-    labels = _texts(page, place, np.minimum(opens + 1, cuts), cuts)
-    values = _cast(_texts(page, place, cuts + 1, stops))
+    fours = np.ndarray(len(page) + _INLINE - 3, "<u4", page + bytes(_INLINE), strides=(1,))
+    names = _texts(page, fours, begins, np.minimum(opens, cuts))
+    labels = _texts(page, fours, np.minimum(opens + 1, cuts), cuts)
+    values = _cast(_texts(page, fours, cuts + 1, stops))
     keys = None if values is None or ((opens < cuts) & (opens + 1 >= cuts)).any() else _keys(names, labels, words)
-    if keys is None:
+    if values is None or keys is None:
         return None
     whole = ends.copy()
     whole[is_sample] = cuts + 1
     chars = int((cuts - begins).sum())
-    layout = _layout(page, whole, is_sample, keys, chars, words, openmetrics)
-    return None if layout is None or values is None else (layout, values)
+    layout = _layout(page, values, whole, is_sample, keys, chars, words, openmetrics)
+    return None if layout is None else (layout, values)
 
 
 def _is_text(page: bytes) -> bool:
@@ -136,18 +169,21 @@ def _comments(comments: list[bytes], closed: bool) -> bool | None:
     return None if divide else is_openmetrics
 
 
-def _texts(page: bytes, place: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pl.Series:
-    """Pieces of a page as strings that lie in it: nothing is copied but the short ones."""
+def _texts(page: bytes, fours: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> pl.Series:
+    """Pieces of a page as strings that lie in it: nothing is copied but the short ones.
+
+    `fours` holds, at each place of the page, the four bytes from there.
+    """
     lengths = (ends - begins).astype("u4")
-    padded = np.append(place, np.zeros(_INLINE, "u1"))
-    first = np.lib.stride_tricks.sliding_window_view(padded, _INLINE)[begins]
-    is_short = lengths <= _INLINE
-    first[is_short] *= np.arange(_INLINE, dtype="u4") < lengths[is_short, None]
     views = np.empty((len(begins), 4), "u4")
     views[:, 0] = lengths
-    views[:, 1:] = first.view("u4")
-    views[~is_short, 2] = 0
-    views[~is_short, 3] = begins[~is_short]
+    views[:, 1] = fours[begins]
+    views[:, 2] = 0
+    views[:, 3] = begins
+    short = np.flatnonzero(lengths <= _INLINE)
+    inline = fours[begins[short, None] + np.arange(0, _INLINE, 4)].view("u1")
+    inline *= np.arange(_INLINE, dtype="u4") < lengths[short, None]
+    views[short, 1:] = inline.view("u4")
     buffers = [None, pa.py_buffer(views), pa.py_buffer(page)]
     return pl.from_arrow(pa.Array.from_buffers(pa.string_view(), len(begins), buffers))  # type: ignore[return-value]
 
@@ -158,29 +194,29 @@ def _cast(texts: pl.Series) -> np.ndarray | None:
     return None if numbers.null_count() or _overflown(numbers.to_numpy(), texts) else numbers.to_numpy()
 
 
-def _numbers(texts: list[bytes]) -> np.ndarray | None:
+def _numbers(texts: pa.Array) -> np.ndarray | None:
     """As `_cast`, of few texts."""
-    if b" ".join(texts).translate(None, _NUMBER_BYTES) or max(map(len, texts)) > MAX_NUMBER_CHARS:
-        return None
     try:
-        numbers = np.array(list(map(float, texts)))
-    except ValueError:
+        numbers = texts.cast(pa.float64()).to_numpy()
+    except pa.ArrowInvalid:
         return None
     return None if _overflown(numbers, texts) else numbers
 
 
-def _overflown(numbers: np.ndarray, texts: pl.Series | list[bytes]) -> bool:
+def _overflown(numbers: np.ndarray, texts: pl.Series | pa.Array) -> bool:
     """Whether one of the numbers is infinite because a double cannot hold it, and not because it says so."""
     return any(str(texts[int(i)]).lower().count("n") == 0 for i in np.flatnonzero(np.isinf(numbers)))
 
 
 def _keys(names: pl.Series, labels: pl.Series, words: Words) -> np.ndarray | None:
     """The keys of the series with these raw names and labels, when all are plain and different; else None."""
-    name = _known(names, words.name_numbers)
+    # The samples of a family follow each other: where a run of one name begins, it is looked up.
+    heads = np.flatnonzero((names != names.shift(1)).fill_null(True).to_numpy())
+    name = _known(names.gather(heads), words.name_numbers)
     label = _known(labels, words.label_numbers)
     if name is None or label is None:
         return None
-    keys = name << SHIFT | label
+    keys = np.repeat(name << SHIFT, np.diff(heads, append=len(names))) | label
     return keys if pl.Series(keys).n_unique() == len(keys) else None
 
 
@@ -196,15 +232,23 @@ def _known(raw: pl.Series, numbers_of: Callable[[pl.Series], list[int | None]]) 
 
 
 def _layout(
-    page: bytes, cuts: np.ndarray, is_sample: np.ndarray, keys: np.ndarray, chars: int, words: Words, openmetrics: bool
+    page: bytes,
+    values: np.ndarray,
+    cuts: np.ndarray,
+    is_sample: np.ndarray,
+    keys: np.ndarray,
+    chars: int,
+    words: Words,
+    openmetrics: bool,
 ) -> Layout | None:
     """The layout of a page that has one scrape instance; None when it has several."""
-    instances = {words.instances[number] for number in pl.Series(keys & LABELS).unique().to_list()}
+    instances = words.instances_of(keys)
     if len(instances) > 1:
         return None
     roles = np.array(words.roles, "i1")[keys >> SHIFT]
     return Layout(
         page=page,
+        first=values,
         cuts=cuts,
         is_sample=is_sample,
         series=words.numbers(keys),

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 
 import numpy as np
 import polars as pl
@@ -51,7 +51,7 @@ class Scrapes:
         scrapes: list[Scrape] = []
         lines = samples = 0  # read so far
         try:
-            with file.open() as stream:
+            with _opened(file) as stream:
                 for page in _pages(stream):
                     scrape = self._scrape(page, lines, known_only) if page else None
                     if scrape is None or not _goes_on(scrapes, scrape):
@@ -126,13 +126,19 @@ def reading(file: SourceFile, scrapes: list[Scrape], words: Words) -> Reading:
     return result
 
 
-def _pages(stream: BufferedReader) -> Iterator[bytes | None]:
+def _opened(file: SourceFile) -> BufferedReader | BytesIO:
+    """The file's bytes as a stream; those that are held already are not copied."""
+    whole = file.plain()
+    return file.open() if whole is None else BytesIO(whole)
+
+
+def _pages(stream: BufferedReader | BytesIO) -> Iterator[bytes | None]:
     """The pages of a file, each whole; None where it cannot be told what is a page, or the last one is cut off."""
     buffer, start = stream.read(_BLOCK), 0
     if encoding_of(buffer[:4]) != "utf-8-sig":
         yield None
         return
-    first = buffer.partition(b"\n")[0]
+    first = buffer[: max(buffer.find(b"\n"), 0)]
     # A page begins with what the first one begins with: when it was taken, or its first declaration.
     mark = _SCRAPED if first.startswith(_SCRAPED) else first + b"\n" if declared(first) else b""
     while True:

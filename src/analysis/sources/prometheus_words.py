@@ -38,8 +38,10 @@ class Words:
 
     names: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
-    series: dict[int, int] = field(default_factory=dict)
-    """By the number of the name, shifted, and that of the labels."""
+    known: dict[int, int] = field(default_factory=dict)
+    """Numbers of series by the number of the name, shifted, and that of the labels; see `series`."""
+    waiting: np.ndarray | None = None
+    """The keys of the first page's series: a page alone needs no index of them."""
     instances: list[str] = field(default_factory=list)
     """By number of the labels: the scrape instance that they name, or an empty text."""
     roles: list[int] = field(default_factory=list)
@@ -47,6 +49,8 @@ class Words:
     raw_names: dict[str, int | None] = field(default_factory=dict)
     raw_labels: dict[str, int | None] = field(default_factory=lambda: {"": 0})
     chars: int = 0
+    is_placed: bool = False
+    """Whether any labels name an instance."""
 
     def __post_init__(self) -> None:
         self.labels["{}"] = 0
@@ -54,16 +58,31 @@ class Words:
 
     def number(self, name: str, labels: str, instance: str = "") -> int:
         """The number of a series given by its canonical name and labels."""
-        return self.series.setdefault(self._name(name) << SHIFT | self._labels(labels, instance), len(self.series))
+        known = self.series
+        return known.setdefault(self._name(name) << SHIFT | self._labels(labels, instance), len(known))
+
+    @property
+    def series(self) -> dict[int, int]:
+        """Numbers of series by their keys."""
+        if self.waiting is not None:
+            self.known.update(zip(self.waiting.tolist(), count()))
+            self.waiting = None
+        return self.known
 
     def numbers(self, keys: np.ndarray) -> np.ndarray:
         """The numbers of different series given by their keys (name's number, shifted, and labels' number)."""
-        wanted, start = keys.tolist(), len(self.series)
-        new = [key for key in wanted if key not in self.series] if start else wanted
-        self.series.update(zip(new, count(start)))
-        if len(new) == len(wanted):
-            return np.arange(start, start + len(new), dtype="i4")
-        return np.array(list(map(self.series.__getitem__, wanted)), "i4")
+        if self.waiting is None and not self.known:
+            self.waiting = keys
+            return np.arange(len(keys), dtype="i4")
+        wanted, known = keys.tolist(), self.series
+        known.update(zip([key for key in wanted if key not in known], count(len(known))))
+        return np.array(list(map(known.__getitem__, wanted)), "i4")
+
+    def instances_of(self, keys: np.ndarray) -> set[str]:
+        """The scrape instances that the labels of these series name; an empty text for none."""
+        if not self.is_placed:
+            return {""}
+        return {self.instances[number] for number in pl.Series(keys & LABELS).unique().to_list()}
 
     def table(self) -> pl.DataFrame:
         """All series so far: series, name, labels."""
@@ -125,6 +144,7 @@ class Words:
         number = self.labels.setdefault(labels, len(self.labels))
         if number == len(self.instances):
             self.instances.append(instance or instance_of(labels))
+            self.is_placed |= bool(self.instances[-1])
         return number
 
 

@@ -18,12 +18,12 @@ from analysis.sources.prometheus_words import instance_of
 from analysis.sources.reading import Reading, Row, uncollected
 from analysis.sources.registry import reader_of, why_not_recognised
 from analysis.sources.request_times import drop_impossible
-from analysis.store import concepts, fingerprint, parquet
+from analysis.store import concepts, fingerprint, parquet, violations
 from analysis.store import earlier as earlier_store
 from analysis.store.earlier import Earlier
 from analysis.store.rows import Rows
 
-MEMORY_LIMIT = "800MB"
+MEMORY_LIMIT = "600MB"
 """What the database may take while a study is read in; the rest goes through a temporary file."""
 _PARTIAL = re.compile(r"\..*\.(\d+)\.partial.*")
 
@@ -118,6 +118,7 @@ class _Loader:
         concepts.load(self.connection)
         run_views(self.connection)
         concepts.note_defects(self.connection)
+        violations.note(self.connection)
         fingerprint.store(self.connection, data, digest)
         self.connection.commit()
         return digest
@@ -154,7 +155,7 @@ class _Loader:
 
     def _read(self, file: SourceFile) -> Row:
         """Read one file into the store; what became of it, for the table `files`."""
-        name = Path(file.path).name
+        name = file.path.rpartition("/")[2]
         if _DESCRIPTION.match(name):
             return {"kind": "other", "status": "skipped", "message": "a description, not data"}
         # A page of a known layout differs from one that was recognised in its numbers only.

@@ -10,13 +10,13 @@ from pathlib import Path
 import duckdb
 
 from analysis import paths
-from analysis.store import concepts, fingerprint
+from analysis.store import concepts, fingerprint, violations
 
 DICTIONARY = "dictionary.json"
 FORMAT = "analysis-tables"
 LARGE = ("samples", "engine_steps", "requests", "host_counters", "replica_totals")
 """Tables that stay in their files and are read there; the others are small, and copied into the store."""
-_COMPUTED = ("defects",)
+_COMPUTED = ("defects", "violations")
 """Tables of the schema that views fill; they are computed anew."""
 
 
@@ -111,6 +111,7 @@ def fill(
     concepts.load(connection)
     run_views(connection)
     concepts.note_defects(connection)
+    violations.note(connection)
     fingerprint.store(connection, data, digest)
     connection.commit()
     return digest

@@ -24,7 +24,10 @@ MOST_SAMPLES = 1 << 20
 
 
 class Rows:
-    """Rows for the tables of an open store; nothing is there for certain before `flush`."""
+    """Rows for the tables of an open store; nothing is there for certain before `flush`.
+
+    They come in the store's transaction; many rows end it and begin another.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
@@ -34,6 +37,7 @@ class Rows:
         self._waiting: dict[str, list[Row]] = {}
         self._scrapes: list[tuple[int, Scrape]] = []
         self._held = 0
+        self._open_rows = 0
 
     def add(self, table: str, rows: list[Row] | pl.DataFrame) -> None:
         """Rows with the table's column names; a column that is missing is null."""
@@ -82,6 +86,12 @@ class Rows:
         self.connection.register("incoming", columns)
         self.connection.execute(f"insert into {table} by name select * from incoming")
         self.connection.unregister("incoming")
+        self._open_rows += columns.num_rows
+        if self._open_rows > MOST_SAMPLES:
+            # What was registered is held until its transaction ends: in one for all, memory grows with the samples.
+            self.connection.commit()
+            self.connection.begin()
+            self._open_rows = 0
 
     def _kinds(self) -> dict[str, dict[str, pa.DataType]]:
         rows = self.connection.sql(

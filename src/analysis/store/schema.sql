@@ -140,3 +140,9 @@ create table defects (
     detected_by varchar not null, action varchar not null,   -- action: corrected | excluded | warned
     detail varchar
 );
+
+-- one row per contradiction that a check found (store/checks/*.sql); of each check the first 200
+create table violations (
+    "check" varchar not null, means varchar not null,   -- the file of the check, and what a row of it means
+    run varchar, scope varchar not null, detail varchar not null   -- the run it touches; a page of a file, or a life of a target
+);

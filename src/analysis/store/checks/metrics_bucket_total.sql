@@ -1,23 +1,29 @@
 -- a page on which a histogram's +Inf bucket is not its count
 with parts as (
     select
-        samples.page, regexp_replace(series.name, '_(bucket|count)$', '') as name, samples.value,
-        series.labels ->> '$.le' as le, series.name like '%\_count' escape '\' as is_count,
-        regexp_replace(series.labels, '"le":"[^"]*",?', '') as labels
-    from samples join series on samples.series = series.series
-    where regexp_matches(series.name, '_(bucket|count)$')
+        series, regexp_replace(name, '_(bucket|count)$', '') as name, name like '%\_count' escape '\' as is_count,
+        rtrim(regexp_replace(labels, '"le":"[^"]*",?', ''), ',}') as labels
+    from series
+    where name like '%\_count' escape '\' or (name like '%\_bucket' escape '\' and try_cast(labels ->> '$.le' as double) = 'inf')
+),
+
+numbered as (
+    select *, dense_rank() over (order by name, labels)::integer as histogram from parts
 ),
 
 pairs as (
     select
-        page, name, rtrim(labels, ',}') as labels,
-        max(value) filter (where is_count) as observations, max(value) filter (where try_cast(le as double) = 'inf') as total
-    from parts group by page, name, rtrim(labels, ',}')
+        samples.page, numbered.histogram,
+        max(value) filter (where is_count) as observations, max(value) filter (where not is_count) as total
+    from samples join numbered on samples.series = numbered.series
+    group by samples.page, numbered.histogram
+    having total <> observations
 )
 
 select
     pages.file || ' page ' || pages.page_index as scope,
-    format('{} {}: +Inf bucket {}, count {}', name, labels || '}', total, observations) as detail
-from pairs join pages on pairs.page = pages.page
-where total <> observations
+    format('{} {}: +Inf bucket {}, count {}', histograms.name, histograms.labels || '}', total, observations) as detail
+from pairs
+join (select distinct histogram, name, labels from numbered) as histograms on pairs.histogram = histograms.histogram
+join pages on pairs.page = pages.page
 order by all;

@@ -1,10 +1,12 @@
 -- a page on which one counter of an engine fell while most of its others rose: no restart leaves them so
 with metrics as (
     select
-        steps.page, steps.part, regexp_replace(series.name, '_(bucket|count|sum)$', '') as name,
+        steps.page, counters.part, regexp_replace(series.name, '_(bucket|count|sum)$', '') as name,
         bool_or(fell) as fell, bool_or(value > previous_value) as rose
-    from counter_steps as steps join series on steps.series = series.series
-    where previous_value > 0 and steps.series in (select series from concept_series)
+    from counter_steps as steps
+    join counter_series as counters on steps.series = counters.series
+    join series on steps.series = series.series
+    where steps.page in (select page from counter_steps where fell) and previous_value > 0 and steps.series in (select series from concept_series)
     group by all
 ),
 

@@ -1,4 +1,4 @@
--- one row per page: its position in its target's sequence, and the process it shows
+-- one row per page: its position in its target's sequence, and the process it shows (`process` numbers the study's processes)
 -- By time where every page of the target has one that was recorded with it; else in the natural order of the files (that of page).
 create table page_positions as
 with timed as (
@@ -21,17 +21,21 @@ placed as (
                 case when by_time and scraped_at_source = 'sample timestamp' then -1 else page end
         ) - 1 as position
     from timed
+),
+
+started as (
+    select
+        page, file, target, scraped_at_s, scraped_at_source, is_partial, position,
+        -- Answers of several queries lie in several files; the process start may be in one of them only.
+        coalesce(
+            process_start_s,
+            last_value(process_start_s ignore nulls) over (partition by target order by position, page),
+            first_value(process_start_s ignore nulls) over (
+                partition by target order by position, page rows between current row and unbounded following
+            )
+        ) as process_start_s,
+        max(position) over (partition by target) as last_position
+    from placed
 )
 
-select
-    page, file, target, scraped_at_s, scraped_at_source, is_partial, position,
-    -- Answers of several queries lie in several files; the process start may be in one of them only.
-    coalesce(
-        process_start_s,
-        last_value(process_start_s ignore nulls) over (partition by target order by position, page),
-        first_value(process_start_s ignore nulls) over (
-            partition by target order by position, page rows between current row and unbounded following
-        )
-    ) as process_start_s,
-    max(position) over (partition by target) as last_position
-from placed;
+select *, dense_rank() over (order by target, process_start_s)::integer as process from started;

@@ -1,6 +1,12 @@
--- one row per (target, process, position, part): an engine or replica whose counters fell there, so that it restarted
+-- one row per (page, part): an engine or replica whose counters fell at the page's position, so that it restarted
 create table part_restarts as
-select target, process_start_s, position, part
-from counter_steps
-group by target, process_start_s, position, part
-having bool_or(fell);
+with falls as (
+    select distinct pages.process, pages.position, counters.part
+    from counter_steps as steps
+    join counter_series as counters on steps.series = counters.series
+    join page_positions as pages on steps.page = pages.page
+    where steps.fell
+)
+
+select pages.page, falls.part
+from falls join page_positions as pages on falls.process = pages.process and falls.position = pages.position;

@@ -15,14 +15,18 @@ with starts as (
 
 parts as (
     select
-        target, process_start_s, position,
+        process, position,
         -- When every part that had counted anything fell, it is the process that restarted.
         case when count(*) filter (where fell) = count(*) then 1 else count(*) filter (where fell) end as restarted
     from (
-        select target, process_start_s, position, part, bool_or(fell) as fell
-        from counter_steps where witness and previous_value > 0 group by target, process_start_s, position, part
+        select pages.process, pages.position, counters.part, bool_or(steps.fell) as fell
+        from counter_steps as steps
+        join counter_series as counters on steps.series = counters.series
+        join page_positions as pages on steps.page = pages.page
+        where counters.witness and steps.previous_value > 0 and steps.page in (select page from part_restarts)
+        group by pages.process, pages.position, counters.part
     )
-    group by target, process_start_s, position
+    group by process, position
     having bool_or(fell)
 ),
 
@@ -33,17 +37,15 @@ counted as (
         starts.first_position > 0 and not starts.ran_before as is_restarted,
         coalesce(parts.restarted, 0) as restarted,
         sum(coalesce(parts.restarted, 0)) over (
-            partition by pages.target, pages.process_start_s order by pages.position
+            partition by pages.process order by pages.position
         )::integer as falls
     from page_positions as pages
     join starts on pages.target = starts.target and pages.process_start_s is not distinct from starts.process_start_s
-    left join parts
-        on pages.target = parts.target and pages.position = parts.position
-        and pages.process_start_s is not distinct from parts.process_start_s
+    left join parts on pages.process = parts.process and pages.position = parts.position
 ),
 
 lives as (
-    select *, min(position) over (partition by target, process_start_s, falls) as life_position from counted
+    select *, min(position) over (partition by process, falls) as life_position from counted
 )
 
 select

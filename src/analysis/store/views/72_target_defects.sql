@@ -46,8 +46,9 @@ alternating as (
 ),
 
 falling as (
-    select steps.target, steps.life from series_steps as steps join concept_series as concepts on steps.series = concepts.series
-    where steps.increase < 0 and concepts.statistic = 'sum' group by steps.target, steps.life
+    select pages.target, pages.life from series_steps as steps
+    join concept_series as concepts on steps.series = concepts.series join page_order as pages on steps.page = pages.page
+    where steps.increase < 0 and concepts.statistic = 'sum' group by pages.target, pages.life
 ),
 
 found(target, life, defect, detail) as (

@@ -1,6 +1,6 @@
 -- one row per run: wall seconds between its timed pages, and the busy ones among them (null: pages do not say how many ran)
 -- An interval is busy when requests ran at one of its ends or finished in it.
-create view run_clock as
+create table run_clock as
 with running as (
     select page, sum(value) as requests from concept_gauges where concept = 'running_requests' group by page
 ),
