@@ -43,7 +43,7 @@ def read(file: SourceFile) -> Reading:
     for ordinal, (line, values) in enumerate(objects(file, reading), start=1):
         fields = Fields(values, "aiperf record", line, reading)
         if "metadata" not in values:
-            keep_unparsed(reading, line, "aiperf record without metadata", repr(values)[:400])
+            keep_unparsed(reading, line, "aiperf record without metadata", repr(values))
             continue
         if "responses" in values or "start_perf_ns" in values:
             reading.format = RAW
@@ -101,7 +101,7 @@ def _gaps(metrics: Fields) -> list[float] | None:
     scale = SECONDS.get(str(metric.values.get("unit")))
     gaps = finite(values, scale) if isinstance(values, list) and scale is not None else None
     if gaps is None and metric.values:
-        keep_unparsed(metrics.reading, metrics.line, f"{metrics.what}: inter_chunk_latency", repr(metric.values)[:400])
+        keep_unparsed(metrics.reading, metrics.line, f"{metrics.what}: inter_chunk_latency", repr(metric.values))
     return gaps
 
 

@@ -25,7 +25,7 @@ def read(file: SourceFile) -> Reading:
     run = f"{file.path}#1"
     for ordinal, (line, values) in enumerate(objects(file, reading), start=1):
         if "request_id" not in values or "sent_at" not in values:
-            keep_unparsed(reading, line, "request trace line without request_id or sent_at", repr(values)[:400])
+            keep_unparsed(reading, line, "request trace line without request_id or sent_at", repr(values))
             continue
         row = _row(Fields(values, "request trace", line, reading))
         if row is not None:

@@ -53,7 +53,7 @@ def _results(file: SourceFile, reading: Reading) -> list[tuple[int, dict[str, An
 def _is_result(value: dict[str, Any], line: int, reading: Reading) -> bool:
     if "completed" in value and "duration" in value:
         return True
-    keep_unparsed(reading, line, "bench result without completed or duration", repr(value)[:400])
+    keep_unparsed(reading, line, "bench result without completed or duration", repr(value))
     return False
 
 
