@@ -114,7 +114,7 @@ def test_a_second_pass_changes_nothing(text: str) -> None:
 
 HOSTILE = [
     *(piece * 50_000 for piece in "a:/-0\\"), "a." * 25_000, "a@" * 25_000, "a-" * 25_000, "api_key" * 7_000,
-    "/data/" * 8_000, "/a/b" * 12_000, "://" * 16_000, "prompt='" * 6_000, "['" * 20_000, 'password="' + '\\\\"' * 15_000,
+    "/data/" * 8_000, "/a/b" * 12_000, "://" * 16_000, "p='" * 6_000, "['" * 20_000, 'password="' + '\\\\"' * 15_000,
 ]  # fmt: skip
 
 

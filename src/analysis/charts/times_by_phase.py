@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import rows_axis, shaped
+from analysis.charts.marks import rows_axis, shaped, spaced
 from analysis.charts.theme import finish
 
 TICKS = [digit * 10.0**power for power in range(-3, 5) for digit in (1, 3)]
@@ -27,4 +27,6 @@ def times_by_phase(frame: Frame, *, title: str, subtitle: str, description: str)
     rule = base.encode(color=coloured.encoding.color).mark_rule().encode(x=x, x2="p95:Q")
     middle = coloured.mark_point(filled=True).encode(x=x)
     tail = coloured.mark_point(filled=False).encode(x=alt.X("p95:Q", axis=axis))
-    return finish(alt.layer(rule, middle, tail), title, subtitle, description).properties(height=alt.Step(20))
+    return finish(alt.layer(rule, middle, tail), title, subtitle, description).properties(
+        height=spaced(rows["label"], 20, len(phases))
+    )

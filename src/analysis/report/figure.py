@@ -26,6 +26,8 @@ ONE_WIDTH = (
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
 _EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
 """A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
+_DATA = re.compile(r'aria-roledescription="(?!axis"|legend"|title"|visualization"|[^"]* container")')
+"""A mark that stands for a row of data; marks to read others by, such as a line at zero, are drawn without a role."""
 _BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]
 
@@ -44,6 +46,8 @@ class Figure:
 def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
     """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
 
+    A chart on which nothing would be drawn is not shown: its title stands there as the sentence that says why.
+
     The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title is
     in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they arose.
     Raises ValueError for a chart without a description: it is the text alternative.
@@ -52,6 +56,13 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
     if not spec.get("description", "").strip():
         raise ValueError(f"the figure {name} has no description: say in words what it shows, with the numbers")
     name, links = checked_name(name), ""
+    drawn = _inline(spec, name)
+    if not _DATA.search(drawn):
+        if out is not None and len(table):
+            write_csv(table, name, out)
+        return Figure(
+            name, f'<figure id="fig-{name}" class="nothing"><p class="title">{escape(_sentence(spec))}</p></figure>'
+        )
     if out is not None:
         _write_files(spec, name, out)
         write_csv(table, name, out)
@@ -59,7 +70,7 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     html = (
-        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{_inline(spec, name)}'
+        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{drawn}'
         f'<script type="application/json" class="spec">{as_json(interactive(spec))}</script>{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
@@ -104,7 +115,7 @@ def _sized(spec: Spec, width: int) -> Spec:
     if width < WIDE:
         config = sized.setdefault("config", {})
         config["legend"] = {**config.get("legend", {}), "columns": 2}
-        config["axis"] = {**config.get("axis", {}), "tickCount": 4, "labelLimit": 110}
+        config["axis"] = {**config.get("axis", {}), "tickCount": 4}
     return sized
 
 
@@ -129,6 +140,10 @@ def _write_files(spec: Spec, name: str, out: Path) -> None:
 def _title(spec: Spec) -> str:
     title = spec.get("title", "")
     return str(title.get("text", "") if isinstance(title, dict) else title)
+
+
+def _sentence(spec: Spec) -> str:
+    return f"{_title(spec).rstrip('.')}."
 
 
 def _heading(spec: Spec) -> str:
