@@ -17,8 +17,8 @@ LABEL = 16
 """Characters of a line of a row's label that still leave room for the plot at 390 px."""
 HEADING = 44
 """Characters of a line of a panel's heading at that width."""
-BREAK = "\u2028"
-"""Ends a line within a label; the theme tells the charts so."""
+BREAK = "\u200b"
+"""Ends a line within a label; the theme tells the charts so. A space without width: expressions take it in a text."""
 
 
 def tidy(frame: Frame, *columns: str) -> pl.DataFrame:
@@ -102,7 +102,7 @@ def headed(rows: pl.DataFrame, column: str = "group") -> pl.DataFrame:
 
 
 def _plain(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    rows = rows.with_columns(pl.col(column).cast(pl.String).str.replace_all(r"\s+", " "))
+    rows = rows.with_columns(pl.col(column).cast(pl.String).str.replace_all(rf"[\s{BREAK}]+", " "))
     return rows.with_columns(pl.col(column).replace({str(v): redact(str(v)).text for v in rows[column].unique()}))
 
 
