@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isinf
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
@@ -98,7 +99,9 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
         named = [key(reference) for reference in row.get("estimates", ())]
         if unknown := [k for k in named if k not in by_key]:
             raise ReportError(f"a takeaway of {row['page']} rests on {unknown[0]}, which no notebook recorded")
-        numbers = [_number(by_key[k], results.page_of[k], bodies) for k in named]
+        numbers = [
+            _number(by_key[k], results.page_of[k], bodies) for k in sorted(named, key=lambda k: _is_open(by_key[k]))
+        ]
         warned = tuple(cautions([by_key[k] for k in named]))
         then = (row.get("next_step", ""), row.get("unless", ""))
         takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned, *then, row["page"]))
@@ -149,10 +152,17 @@ def _number(estimate: Estimate, page: str, bodies: Mapping[str, str]) -> Number:
     )  # fmt: skip
 
 
+def _is_open(estimate: Estimate) -> bool:
+    """Whether an interval is lacking, or one of its ends."""
+    return any(end is None or isinf(end) for end in (estimate.low, estimate.high)) and estimate.kind == "estimate"
+
+
 def _kind(estimate: Estimate) -> str:
     """How sure a number is, in few words."""
     if estimate.kind != "estimate":
         return {"census": "counted", "bound": "a bound", "identity": "an identity"}[estimate.kind]
     if estimate.low is None and estimate.high is None:
         return ""
+    if _is_open(estimate):
+        return "a limit on one side" if estimate.confidence is None else f"{100 * estimate.confidence:.0f} % limit"
     return "a range" if estimate.confidence is None else f"estimate, {100 * estimate.confidence:.0f} % interval"
