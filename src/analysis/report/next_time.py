@@ -12,8 +12,8 @@ from analysis.report.results import Results
 
 PAGE, ANCHOR, TITLE = "10-inventory", "next-time", "What to record next time"
 INTRO = (
-    "Each figure of this report that could not be computed, or has no interval, says why. Recorded like this, it can be: "
-    "commands are run from the folder of this project, and MODEL and addresses are yours."
+    "Each figure of this report that could not be computed, or has no interval, says why. Recorded like this, it "
+    "can be: commands are run from the folder of this project, and MODEL and addresses are yours."
 )
 NOTHING = "Every figure that was asked for could be computed, with its interval where one is due."
 REASONS = 3

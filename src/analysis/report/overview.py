@@ -18,10 +18,8 @@ from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
 from analysis.report.takeaways import SHOWN, TO_DO, rank
 
-FRONT = 2
-"""Most sentences of a takeaway that are not folded away."""
 NUMBERS_SHOWN = 3
-"""Most numbers under it that are not."""
+"""Most numbers under a takeaway that are not folded away."""
 LEVERS = "25-levers"
 _END = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")
 
@@ -54,14 +52,10 @@ class Takeaway:
     page: str = ""
 
     @property
-    def front(self) -> str:
-        """Its first sentences, which are read first."""
-        return " ".join(sentences(self.sentence)[:FRONT])
-
-    @property
-    def rest(self) -> str:
-        """The sentences after those."""
-        return " ".join(sentences(self.sentence)[FRONT:])
+    def parts(self) -> tuple[str, str, str]:
+        """Its first sentence, the second, and the others, which are folded away."""
+        first, *others = _END.split(self.sentence)
+        return first, " ".join(others[:1]), " ".join(others[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +112,6 @@ def _first(takeaways: Sequence[Takeaway], ranks: Sequence[int]) -> Takeaway | No
     """What a reader can act on first: what is sure and says what to change, else what is sure and says what to do."""
     to_do = [t for t, its in zip(takeaways, ranks, strict=True) if its == TO_DO]
     return next((t for t in to_do if t.page == LEVERS), next(iter(to_do), None))
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text of ours."""
-    return _END.split(text)
 
 
 def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:
