@@ -21,7 +21,7 @@ def times_by_phase(frame: Frame, *, title: str, subtitle: str, description: str)
     base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label")), yOffset=offset)
     base = base.transform_filter("isValid(datum.p50) && isValid(datum.p95) && datum.p50 > 0")
     coloured = shaped(base, phases, "phase")
-    label = "datum.value < 1 ? datum.value * 1000 + ' ms' : datum.value + ' s'"
+    label = "datum.value < 1 ? format(datum.value * 1000, '.3~g') + ' ms' : datum.value + ' s'"
     axis = alt.Axis(values=TICKS, labelExpr=label, labelOverlap=True)
     x = alt.X("p50:Q", title=None, axis=axis, scale=alt.Scale(type="log", nice=True))
     rule = base.encode(color=coloured.encoding.color).mark_rule().encode(x=x, x2="p95:Q")

@@ -28,6 +28,8 @@ _EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
 """A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
 _DATA = re.compile(r'aria-roledescription="(?!axis"|legend"|title"|visualization"|[^"]* container")')
 """A mark that stands for a row of data; marks to read others by, such as a line at zero, are drawn without a role."""
+LEGEND = 18
+"""Most characters of a group's name in a legend of two columns at the narrow width."""
 _BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]
 
@@ -71,7 +73,7 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     html = (
         f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{drawn}'
-        f'<script type="application/json" class="spec">{as_json(interactive(spec))}</script>{legend}'
+        f'<script type="application/json" class="spec">{as_json({**interactive(spec), "usermeta": {"columns": legend_columns(spec)}})}</script>{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)
@@ -114,9 +116,18 @@ def _sized(spec: Spec, width: int) -> Spec:
         sized["width"] = width
     if width < WIDE:
         config = sized.setdefault("config", {})
-        config["legend"] = {**config.get("legend", {}), "columns": 2}
+        config["legend"] = {**config.get("legend", {}), "columns": legend_columns(spec)}
         config["axis"] = {**config.get("axis", {}), "tickCount": 4}
     return sized
+
+
+def legend_columns(value: Any) -> int:
+    """Columns of a legend at the narrow width: one where some name of a group would not fit into half of it."""
+    if isinstance(value, dict):
+        names = value.get("domain") if isinstance(value.get("domain"), list) else []
+        long = any(isinstance(name, str) and len(name) > LEGEND for name in names or ())
+        return 1 if long else min((legend_columns(part) for part in value.values()), default=2)
+    return min(map(legend_columns, value), default=2) if isinstance(value, list) else 2
 
 
 def _write_files(spec: Spec, name: str, out: Path) -> None:

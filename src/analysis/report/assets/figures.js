@@ -21,7 +21,7 @@ function sized(spec, box) {
   else made.width = width;
   if (matchMedia(NARROW).matches) {
     const config = (made.config ??= {});
-    config.legend = { ...config.legend, columns: 2 };
+    config.legend = { ...config.legend, columns: made.usermeta.columns };
     config.axis = { ...config.axis, tickCount: 4 };
   }
   // A finger that drags wants to scroll the page.
