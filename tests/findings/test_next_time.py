@@ -89,7 +89,7 @@ def test_the_section_can_be_copied_from_and_is_escaped() -> None:
     hostile = no_interval(None, "1", "none", "one boot <script>").named("pool.spread", "f", arm="A")
     html = section(advice([hostile], "d/", ["vllm 0.32.0"]))
     first = 'make capture-boot DATA=d/ REPEAT=3 NAME=a ARM=A CMD="vllm serve MODEL --max-num-batched-tokens 2048"'
-    assert f"<pre><code>{first.replace(chr(34), '&quot;')}</code></pre>" in html
+    assert f'<pre class="command"><code>{first.replace(chr(34), "&quot;")}</code></pre>' in html
     assert "Missing now:</span> one boot &lt;script&gt;." in html and "<script>" not in html
     assert "could be computed" in section([])
 

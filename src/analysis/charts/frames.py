@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd  # seconds to import, and most frames are polars
 
 Frame: TypeAlias = "pl.DataFrame | pd.DataFrame"
-LABEL = 16
+LABEL = 15
 """Characters of a line of a row's label that still leave room for the plot at 390 px."""
 HEADING = 44
 """Characters of a line of a panel's heading at that width."""

@@ -71,9 +71,10 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
         links = _links(name)
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
+    live = {**interactive(spec), "usermeta": {"columns": legend_columns(spec)}}
     html = (
         f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{drawn}'
-        f'<script type="application/json" class="spec">{as_json({**interactive(spec), "usermeta": {"columns": legend_columns(spec)}})}</script>{legend}'
+        f'<script type="application/json" class="spec">{as_json(live)}</script>{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)

@@ -53,7 +53,7 @@ def _block(it: Advice) -> str:
     reasons = "; ".join(it.reasons[:REASONS]) + rest
     figures = f"{len(it.figures):,} figure{'s' if len(it.figures) > 1 else ''}"
     texts = [*it.commands, "\n".join(it.lines)]
-    code = "".join(f"<pre><code>{escape(text)}</code></pre>" for text in texts if text)
+    code = "".join(f'<pre class="command"><code>{escape(text)}</code></pre>' for text in texts if text)
     return (
         f"<h3>{escape(it.name)}</h3><p>{escape(it.why)}</p>{code}"
         f'<p><span class="name">Missing now:</span> {escape(reasons)}.</p>'
