@@ -17,12 +17,12 @@ _EMPTY = {"none", "null", "true", "false", "auto", "", "''", '""', "[]", "{}", "
 _COMMON_HOSTS = {"localhost", "0.0.0.0", "127.0.0.1", "::1", "::", "huggingface.co", "github.com", "docs.vllm.ai"}
 _QUOTE = r"""(?:\\*["'])?"""
 """A quote, also one that stands inside a quoted text: a label's value, a JSON string."""
-_PLAIN = r"""Q(?:[^Q\n\\]|\\[^\n\\]|\\\\(?!Q)|\\\\Q(?![ \t]*(?:[,}\])]|$)))*\\{0,2}(?:Q|$)"""
+_PLAIN = r"""Q(?:[^Q\n\\]|(?<=[=\[(])Q(?=\w)|\\[^\n\\]|\\\\(?!Q)|\\\\Q(?![ \t]*(?:[,}\])]|$)))*\\{0,2}(?:Q|$)"""
 _ESCAPED = r"""(?<!\\)\\{N}Q(?:[^Q\n\\]|\\+(?![Q\\])|\\{M,}Q)*(?:\\{N}Q|\\*$)"""
 _DEEP = "|".join(_ESCAPED.replace("N", str(n)).replace("M", str(n + 1)) for n in (1, 2, 3))
 _QUOTED = "|".join(form.replace("Q", quote) for form in (_DEEP, _PLAIN) for quote in "\"'")
 """A quoted text, up to three times escaped, with quotes of the next depth in it; one that is not closed, as in a line
-that was cut, goes on to the line's end."""
+that was cut, goes on to the line's end. A quote between = and a word opens another text."""
 _LISTED = r"""\[(?:"[^"]*"|'[^']*'|[^\]"'])*(?:\]|\Z)|\((?:"[^"]*"|'[^']*'|[^)"'])*(?:\)|\Z)"""
 _VALUE = rf"""({_LISTED}|{_QUOTED}|[^\s"',;}}\])&\[(]+)"""
 _NAME = rf"""({_QUOTED}|[^\s"',;}}\])&{{(\[]+(?:\[[\d,-]*\])?)"""
@@ -46,7 +46,7 @@ _WEB_HOOK = r"(?:hooks\.slack\.com/(?:services|workflows)|discord(?:app)?\.com/a
 _PEM = r"-----BEGIN [A-Z0-9 ]{1,40}-----.*?(?:-----END [A-Z0-9 ]{1,40}-----|\Z)"
 _SSH_KEY = r"\b(?:ssh-(?:rsa|ed25519|dss)|(?:sk-)?ecdsa-sha2-[\w-]{1,40})\s+AAAA[\w+/=]+(?:[ \t]+[\w.+-]+@[\w.-]+)?"
 _FLAG = r"--[\w-]{0,40}(?:api-key|token|password|secret)(?:\s+|=)"
-_MORE_KEYS = r"""(?:(?<!=)[ \t]+(?![-\[])[^\s"',;}\])=\[({:]+={0,2}(?=[\s"'),;}\]]|\Z))*"""
+_MORE_KEYS = r"""(?:(?<!=)[ \t]+(?![-\[])[^\s"',;}\])=\[({:]+(?:={1,2}(?=\s|\Z)|(?=[\s"'),;}\]]|\Z)))*"""
 """Further values of a flag, such as several keys of one server; in doubt a word of the command goes with them."""
 _NAME_VALUE = (
     rf"""(\bname{_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]*(?:key|token|secret|passw(?:or)?d|credentials?){_QUOTE},?\s{{0,8}}"""
@@ -59,7 +59,7 @@ _TEXT_KEY = (
 )
 _TEXTS = rf"""(\[(?=\s*[\["'{{])(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\]"'])*(?:\]|\Z)|{_QUOTED})"""
 _REQUEST_LINE = r"""(received request [^\n]{0,200}?\bprompt: )([^\s"'\[][^\n]*?)(?=, (?:params|prompt_token_ids)|$)"""
-_TOKEN_IDS = rf"""((?<![\w.-])(?:(?:prompt_|output_)?token_ids|input_ids){_QUOTE}\s?[:=]\s?)(\[[\d\s,]+(?:\]|\Z))"""
+_TOKEN_IDS = rf"""((?<![\w.-])(?:(?:prompt_|output_)?token_ids|input_ids){_QUOTE}\s?[:=]\s?)(\[[\d\s,…]+(?:\]|\Z))"""
 _SUFFIXES = (
     r"(?:local|localdomain|internal|intranet|lan|corp|home|cluster|svc|com|net|org|edu|gov|mil|int|cloud|ai|io|dev|tech"
     r"|de|uk|fr|nl|ch|at|se|no|fi|dk|it|es|pl|cz|eu|us|ca|jp|cn|kr|in|au|br|ru|tw|sg|il|ie|be|pt)"
