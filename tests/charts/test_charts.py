@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 
 import altair as alt
 import pandas as pd
@@ -13,6 +14,7 @@ import vl_convert
 from analysis import charts
 from analysis.charts.marks import share_scale
 from analysis.charts.theme import COLOURS, SHAPES
+from analysis.report.figure import figure
 
 TEXTS = {"title": "What was found", "subtitle": "%, 3 boots", "description": "Boot-2 at 8 per cent, 7 to 9."}
 FRAMES: dict[str, pl.DataFrame] = {
@@ -125,6 +127,15 @@ def test_a_chart_of_nothing_draws_empty(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", charts.__all__)
+def test_where_nothing_would_be_drawn_the_title_says_why(name: str, tmp_path: Path) -> None:
+    empty = getattr(charts, name)(FRAMES[name].clear(), **TEXTS)
+    html = figure(empty, "x", FRAMES[name].clear(), tmp_path, "From nothing.").html
+    assert html == '<figure id="fig-x" class="nothing"><p class="title">What was found.</p></figure>'
+    assert list(tmp_path.iterdir()) == []
+    assert "<svg" in figure(getattr(charts, name)(FRAMES[name], **TEXTS), "x", FRAMES[name], None, "c").html
+
+
+@pytest.mark.parametrize("name", charts.__all__)
 @pytest.mark.parametrize("gone", ["title", "subtitle", "description"])
 def test_a_chart_without_its_texts_is_refused(name: str, gone: str) -> None:
     with pytest.raises(ValueError, match=f"a chart needs a {gone}"):
@@ -148,7 +159,7 @@ def test_a_point_has_a_rule_only_where_both_ends_are_known() -> None:
 
 def test_an_effect_without_an_interval_is_an_open_point_beside_the_line_at_zero() -> None:
     chart = charts.effect_by_class(FRAMES["effect_by_class"], **TEXTS)
-    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 2)  # the line at zero is a rule
+    assert (_marks(chart, "point"), _marks(chart, "rule mark")) == (2, 1)  # the line at zero is no row of data
 
 
 def test_a_time_is_a_bar_from_the_median_to_the_tail_for_each_phase() -> None:

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.charts.frames import LABEL, ordered, shorten, tidy
+from analysis.charts.frames import BREAK, LABEL, headed, ordered, shorten, tidy
 
 
 def test_decimals_become_floats_and_what_is_not_finite_becomes_null() -> None:
@@ -21,12 +21,24 @@ def test_order_is_by_group_then_known_word_then_number() -> None:
 
 def test_a_long_label_is_cut_in_its_middle() -> None:
     rows = pl.DataFrame({"a": ["kv-cache-memory-bytes-4g", "pinned"]})
-    assert shorten(rows, "a")["a"].to_list() == ["kv-cac…ytes-4g", "pinned"]
+    assert shorten(rows, "a")["a"].to_list() == ["kv-cache-" + BREAK + "memory-bytes-4g", "pinned"]
+    assert shorten(rows, "a", 1)["a"].to_list() == ["kv-cach…ytes-4g", "pinned"]
+
+
+def test_a_label_of_three_lines_is_cut_to_two() -> None:
+    names = ["2x RTX 4090, patched driver, P2P off", "2x RTX 4090, patched driver, P2P on"]
+    short = shorten(pl.DataFrame({"a": names}), "a")["a"].to_list()
+    assert short == [f"2x RTX 4090,{BREAK}…river, P2P off", f"2x RTX 4090, p…{BREAK}driver, P2P on"]
+
+
+def test_a_heading_is_broken_and_not_cut() -> None:
+    rows = headed(pl.DataFrame({"group": ["length 238,400; RTX 5090, 31.4 GiB, profiled, 0.93 of memory"]}))
+    assert rows["group"][0] == f"length 238,400; RTX 5090, 31.4 GiB,{BREAK}profiled, 0.93 of memory"
 
 
 def test_a_label_is_redacted_before_it_is_cut() -> None:
     rows = pl.DataFrame({"a": ["metrics/10.0.0.1", "metrics/10.0.0.2"]})
-    assert shorten(rows, "a")["a"].to_list() == ["metric…p f504]", "metric…p cb5f]"]
+    assert shorten(rows, "a")["a"].to_list() == [f"metrics/{BREAK}[ip f504]", f"metrics/{BREAK}[ip cb5f]"]
 
 
 @given(st.lists(st.text(alphabet="abc-", min_size=1, max_size=30), min_size=1, max_size=8, unique=True))

@@ -153,7 +153,8 @@ def test_the_cut_to_the_median(outputs: list[float], factor: float | None) -> No
 
 def test_the_chart_without_a_known_prefill_says_so() -> None:
     found = list(_found(Accountings([_share(0.05, 0.04, 0.06)], [], [], BUSY)).values())
-    assert levers.describe(found)["title"] == "What a free prefill would save is not known: requests overlap, or may"
+    title = "What a free prefill would save is not known: requests overlap, or may overlap"
+    assert levers.describe(found)["title"] == title
     rows = {r["group"]: r for r in levers.drawn(found).iter_rows(named=True)}
     assert rows["free prefill"]["value"] is None
     assert (rows["free prefill"]["low"], rows["free prefill"]["high"]) == (pytest.approx(4), 100)

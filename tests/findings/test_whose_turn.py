@@ -133,7 +133,7 @@ def test_the_sentence_names_each_run_with_its_block(studies: dict[str, Study]) -
         "In B1 (prompts of up to 5,977 tokens; a step may hold 8,192, so it would not cut them) and C1 "
         "(prompts of up to 1,862 tokens; a step may hold 2,048, so it would not cut them) a long prompt was not cut"
     )
-    assert "; in A1 (about " in said
+    assert ". In A1 (about " in said
     assert said.endswith(
         "a long prompt is cut into blocks that take turns with decode. C1 has the limit of A1, A2 and D1: its prompts "
         "were only shorter than a step. It cannot be told for A0-crash."

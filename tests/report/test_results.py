@@ -113,3 +113,33 @@ def test_results_of_no_page_are_not_lost_in_silence(tmp_path: Path) -> None:
         ReportError, match=r"results/inventory.json is of no page: name it after its notebook, 10-inventory"
     ):
         merge(tmp_path, ["10-inventory"], "s", {})
+
+
+def test_the_first_page_begins_with_what_can_be_acted_on_and_says_how_sure_and_from_where(tmp_path: Path) -> None:
+    line = Evidence("boots/a.log", line=1033, quote="GPU KV cache size: 9 tokens")
+    sure = Estimate(2.0, "x", "estimate", "m", 1.0, 3.0, 0.95, evidence=(line, line))
+    limit = Estimate(None, "x", "estimate", "m", 1.0, inf, 0.95, reason="open above")
+    rows = [e.named("time.lever_ceiling", "25-levers", lever=n).to_json() for n, e in (("a", limit), ("b", sure))]
+    rests_on = [{"id": r["id"], "qualifiers": r["qualifiers"]} for r in rows]
+    said = "Half of b gives 2x. That of a is not known. The rest is detail, as e.g. this. And this."
+    put(
+        tmp_path,
+        "25-levers",
+        estimates=rows,
+        takeaways=[
+            {"sentence": "Torn.", "contradiction": True},
+            {"sentence": said, "estimates": rests_on, "next_step": "Halve b."},
+        ],
+    )
+    index = index_of(merge(tmp_path, ["25-levers"], "s", {}), [])
+    assert index.first is not None
+    rest = "The rest is detail, as e.g. this. And this."
+    assert index.first.parts == ("Half of b gives 2x.", "That of a is not known.", rest)
+    assert [(n.kind, n.source, n.more_sources) for n in index.first.numbers] == [
+        ("estimate, 95 % interval", "boots/a.log, line 1,033", 1), ("95 % limit", "", 0),
+    ]  # fmt: skip
+    assert [t.sentence for t in index.takeaways] == ["Torn."]
+    html = render_index(index, [])
+    assert '<h2 id="first">What to change first</h2>' in html
+    place = f"numbers.html#{index.first.numbers[0].anchor}-from"
+    assert f'from <a href="{place}">boots/a.log, line 1,033</a> and 1 more' in html

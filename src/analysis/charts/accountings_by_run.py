@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped, share_scale
+from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped, share_scale, spaced
 from analysis.charts.theme import finish
 
 LINE = 16
@@ -22,4 +22,4 @@ def accountings_by_run(frame: Frame, *, title: str, subtitle: str, description: 
     base = alt.Chart(rows).encode(y=rows_axis(ordered(rows, "label")), yOffset=lines)
     x = alt.X("value:Q", title=None, axis=PERCENT, scale=share_scale(rows, "value", "high"))
     layers = alt.layer(interval(coloured(base, groups)), *points(shaped(base, groups), x))
-    return finish(layers.properties(height=alt.Step(LINE)), title, subtitle, description)
+    return finish(layers.properties(height=spaced(rows["label"], LINE, len(groups))), title, subtitle, description)

@@ -18,7 +18,7 @@ def block_by_prompt(frame: Frame, *, title: str, subtitle: str, description: str
     top = max(rows["prompt_tokens"].drop_nulls().to_list(), default=1.0) * 1.05
     scale = alt.Scale(domain=[0, top], nice=False)
     line = alt.Chart(pl.DataFrame({"prompt_tokens": [0.0, top], "block_tokens": [0.0, top]})).mark_line(
-        color=INK, opacity=0.4, strokeWidth=1.5
+        color=INK, opacity=0.4, strokeWidth=1.5, aria=False
     )
     x = alt.X("prompt_tokens:Q", title="prompt tokens", scale=scale)
     y = alt.Y("block_tokens:Q", title="tokens of the longest stall", scale=scale)

@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import coloured, interval, points, rows_axis, shaped
+from analysis.charts.marks import coloured, interval, points, rows_axis, shaped, spaced
 from analysis.charts.theme import INK, finish
 
 SMALL_S = 0.1
@@ -23,7 +23,7 @@ def effect_by_class(frame: Frame, *, title: str, subtitle: str, description: str
     scale = alt.Scale(type="symlog", constant=SMALL_S, padding=12)
     axis = alt.Axis(values=[-100, -10, -1, 0, 1, 10, 100], labelExpr="datum.label + ' s'")
     x = alt.X("value:Q", title=None, axis=axis, scale=scale)
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK, strokeWidth=1, strokeDash=[4, 3])
+    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=INK, strokeWidth=1, strokeDash=[4, 3], aria=False)
     zero = zero.encode(x=alt.X("zero:Q", scale=scale, axis=axis))
     layers = alt.layer(zero, interval(coloured(base, groups)), *points(shaped(base, groups), x))
-    return finish(layers, title, subtitle, description).properties(height=alt.Step(18))
+    return finish(layers, title, subtitle, description).properties(height=spaced(rows["label"], 18, len(groups)))

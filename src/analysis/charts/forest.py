@@ -24,7 +24,7 @@ def forest(
     """
     rows = tidy(frame, "measure", "class", "arm", "value", "low", "high").drop_nulls("value")
     rows = rows.filter(pl.col("value").is_between(1 / farthest, farthest)).with_columns(pl.col("class").fill_null(""))
-    rows = shorten(shorten(shorten(rows, "measure"), "class"), "arm")
+    rows = shorten(shorten(shorten(rows, "measure", 1), "class", 1), "arm")
     end = _end(rows, farthest)
     arms = ordered(rows, "arm")
     rows, keys = _in_rows(rows.with_columns(pl.col("low", "high").clip(1 / end, end)), arms)
@@ -39,8 +39,16 @@ def forest(
     base = alt.Chart(rows).encode(y=y)
     lines = interval(coloured(base, arms, "arm")).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     same = pl.DataFrame({"low": [1 / (1 + margin)], "high": [1 + margin], "one": [1.0]})
-    band = alt.Chart(same).mark_rect(color=INK, opacity=0.12).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    one = alt.Chart(same).mark_rule(color=INK, strokeWidth=1, opacity=0.6).encode(x=alt.X("one:Q", scale=scale))
+    band = (
+        alt.Chart(same)
+        .mark_rect(color=INK, opacity=0.12, aria=False)
+        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+    )
+    one = (
+        alt.Chart(same)
+        .mark_rule(color=INK, strokeWidth=1, opacity=0.6, aria=False)
+        .encode(x=alt.X("one:Q", scale=scale))
+    )
     chart = alt.layer(band, one, lines, *points(shaped(base, arms, "arm"), x))
     return finish(chart, title, subtitle, description).properties(height=alt.Step(16))
 

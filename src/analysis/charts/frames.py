@@ -1,6 +1,7 @@
 """What a chart or a table accepts: a small tidy frame, made safe to draw."""
 
 import re
+import textwrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
@@ -12,7 +13,12 @@ if TYPE_CHECKING:
     import pandas as pd  # seconds to import, and most frames are polars
 
 Frame: TypeAlias = "pl.DataFrame | pd.DataFrame"
-LABEL = 14  # characters of a row label that still leave room for the plot at 390 px
+LABEL = 15
+"""Characters of a line of a row's label that still leave room for the plot at 390 px."""
+HEADING = 44
+"""Characters of a line of a panel's heading at that width."""
+BREAK = "\u200b"
+"""Ends a line within a label; the theme tells the charts so. A space without width: expressions take it in a text."""
 
 
 def tidy(frame: Frame, *columns: str) -> pl.DataFrame:
@@ -42,7 +48,7 @@ def panelled(rows: pl.DataFrame, **words: str) -> pl.DataFrame:
 
 def natural(text: str) -> tuple[Any, ...]:
     """A sort key under which boot-9 comes before boot-10."""
-    return tuple((int(p), "") if p.isdecimal() else (-1, p) for p in re.split(r"(\d+)", text))
+    return tuple((int(p), "") if p.isdecimal() else (-1, p) for p in re.split(r"(\d+)", text.replace(BREAK, " ")))
 
 
 _KNOWN = (
@@ -71,21 +77,57 @@ def _place(word: str) -> tuple[int, tuple[Any, ...]]:
     return (_KNOWN.index(word) if word in _KNOWN else len(_KNOWN), natural(word))
 
 
-def shorten(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """The frame with the column's texts cut in their middle to what fits beside a narrow plot, still all different.
+def shorten(rows: pl.DataFrame, column: str, lines: int = 2) -> pl.DataFrame:
+    """The frame with the column's texts in one or two lines, cut in their middle to what fits beside a narrow plot.
 
-    They are redacted first: of half an address or token nothing could tell any more what it was.
+    They stay different from each other. They are redacted first: of half an address or token nothing could tell any
+    more what it was.
     """
-    rows = rows.with_columns(pl.col(column).cast(pl.String).str.replace_all(r"\s+", " "))
-    rows = rows.with_columns(pl.col(column).replace({str(v): redact(str(v)).text for v in rows[column].unique()}))
+    rows = _plain(rows, column)
     names = [str(v) for v in rows[column].unique()]
     for limit in range(LABEL, max(map(len, names), default=LABEL) + 1):
-        short = {name: _cut(name, limit) for name in names}
+        short = {name: _fit(name, limit, lines) for name in names}
         if len(set(short.values())) == len(names):
             break
     else:
         short = {name: name for name in names}
     return rows.with_columns(pl.col(column).replace(short))
+
+
+def headed(rows: pl.DataFrame, column: str = "group") -> pl.DataFrame:
+    """The frame with the column's texts, redacted, broken into lines that fit above a panel; nothing is cut."""
+    rows = _plain(rows, column)
+    lines = {str(v): BREAK.join(textwrap.wrap(str(v), HEADING) or [""]) for v in rows[column].unique()}
+    return rows.with_columns(pl.col(column).replace(lines))
+
+
+def _plain(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    rows = rows.with_columns(pl.col(column).cast(pl.String).str.replace_all(rf"[\s{BREAK}]+", " "))
+    return rows.with_columns(pl.col(column).replace({str(v): redact(str(v)).text for v in rows[column].unique()}))
+
+
+def _fit(text: str, limit: int, lines: int) -> str:
+    """The text in at most this many lines, of at most `limit` characters each."""
+    if len(text) <= limit:
+        return text
+    for size in range(min(len(text), 2 * limit), limit, -1) if lines > 1 else ():
+        if two := _in_two(_cut(text, size), limit):
+            return two
+    return _cut(text, limit)
+
+
+def _in_two(text: str, limit: int) -> str | None:
+    """The text in two lines, broken after a space, else after a mark that joins words; not inside brackets."""
+    places = [
+        (text[i - 1] in " ·,", i)
+        for i in range(1, len(text))
+        if text[i - 1] in " ·,-_/" and text.count("[", 0, i) == text.count("]", 0, i)
+        and len(text[:i].strip()) <= limit and len(text[i:].strip()) <= limit
+    ]  # fmt: skip
+    if not places:
+        return None
+    at = max(places)[1]
+    return f"{text[:at].strip()}{BREAK}{text[at:].strip()}"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, shorten, tidy
-from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped
+from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped, spaced
 from analysis.charts.theme import finish
 
 LINE = 15
@@ -22,4 +22,4 @@ def levers(frame: Frame, *, title: str, subtitle: str, description: str) -> alt.
     x = alt.X("value:Q", title=None, axis=PERCENT, scale=alt.Scale(domain=[0, 100], nice=False))
     known = shaped(base.transform_filter("isValid(datum.value)"), groups)
     layers = alt.layer(interval(coloured(base, groups)), *points(known, x))
-    return finish(layers.properties(height=alt.Step(LINE)), title, subtitle, description)
+    return finish(layers.properties(height=spaced(labels, LINE, len(groups))), title, subtitle, description)

@@ -1,15 +1,18 @@
 """The few marks that all charts are made of."""
 
-from math import floor, log10
+from collections.abc import Iterable
+from math import ceil, floor, log10
 
 import altair as alt
 import polars as pl
 
-from analysis.charts.frames import Frame, ordered, shorten, tidy
+from analysis.charts.frames import BREAK, Frame, ordered, shorten, tidy
 from analysis.charts.theme import COLOURS, SHAPES, colour, finish, shape
 
 HAS_INTERVAL = "isValid(datum.low) && isValid(datum.high)"
 PERCENT = alt.Axis(labelExpr="datum.label + ' %'")
+ROW, TWO_LINES = 26, 36
+"""Height of a row in pixels; the least of one whose label has two lines."""
 _NICE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
@@ -17,6 +20,12 @@ def rows_axis(labels: list[str], field: str = "label", label: str = "datum.label
     """One labelled row for each text, in the order given, with a thin line to guide the eye."""
     axis = alt.Axis(grid=True, ticks=False, domain=False, labelPadding=10, labelExpr=label)
     return alt.Y(f"{field}:N", sort=labels, title=None, axis=axis)
+
+
+def spaced(labels: Iterable[str], line: int = ROW, lines: int = 1) -> alt.Step:
+    """The height of a line, of which a row has `lines`: more where a label of two lines would not fit into its row."""
+    two = any(BREAK in str(label) for label in labels)
+    return alt.Step(max(line, ceil(TWO_LINES / max(lines, 1))) if two else line)
 
 
 def interval(base: alt.Chart) -> alt.Chart:
@@ -80,4 +89,4 @@ def counts(
         color=alt.Color(f"{part}:N", scale=colour(parts), legend=None)
     )
     text = base.mark_text(align="left", dx=6).encode(text="text:N")
-    return finish(bars + text, title, subtitle, description)
+    return finish(bars + text, title, subtitle, description).properties(height=spaced(rows[row]))

@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import coloured, interval, points, rows_axis, shaped
+from analysis.charts.marks import coloured, interval, points, rows_axis, shaped, spaced
 from analysis.charts.theme import INK, finish
 
 
@@ -27,4 +27,4 @@ def memory_by_boot(frame: Frame, *, title: str, subtitle: str, description: str)
     left = needed.mark_text(align="left", dx=7).encode(text="text:N").transform_filter("!datum.far")
     right = needed.mark_text(align="right", dx=-12).encode(text="text:N").transform_filter("datum.far")
     layers = [tick, left, right, interval(coloured(base, groups)), *points(shaped(base, groups), x)]
-    return finish(alt.layer(*layers), title, subtitle, description)
+    return finish(alt.layer(*layers), title, subtitle, description).properties(height=spaced(rows["label"]))

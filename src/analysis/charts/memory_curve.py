@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-from analysis.charts.frames import Frame, ordered, panelled, tidy
+from analysis.charts.frames import Frame, headed, ordered, panelled, tidy
 from analysis.charts.theme import COLOURS, INK, colour, filled, finish_panels, shape
 
 PANEL = 190
@@ -20,7 +20,7 @@ def memory_curve(
     is dashed. A boot below the line of the need is refused.
     """
     columns = ("group", "kind", "outcome", "x", "value", "low", "high", "extrapolated")
-    rows = panelled(tidy(frame, *columns).sort("group", "kind", "x"), kind="boot")
+    rows = panelled(headed(tidy(frame, *columns).sort("group", "kind", "x")), kind="boot")
     boots = rows.filter(pl.col("kind") == "boot")
     most = max((v for v in boots["value"].drop_nulls()), default=1.0)
     most = max(
@@ -45,7 +45,7 @@ def memory_curve(
         fill=alt.Fill("outcome:N", scale=filled(outcomes, "served")),
         shape=alt.Shape("outcome:N", scale=shape(outcomes)),
     )  # fmt: skip
-    header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelPadding=4, labelLimit=320)
+    header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelPadding=4, labelLimit=0)
     panels = alt.layer(band, *lines, dots, data=rows).properties(height=PANEL).facet(
         row=alt.Row("group:N", sort=ordered(rows, "group"), header=header), spacing=14
     ).resolve_scale(x="independent", y="independent")  # fmt: skip

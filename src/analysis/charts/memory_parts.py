@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import rows_axis
+from analysis.charts.marks import rows_axis, spaced
 from analysis.charts.theme import COLOURS, INK, finish
 
 
@@ -25,4 +25,4 @@ def memory_parts(frame: Frame, *, title: str, subtitle: str, description: str) -
         color=alt.Color("part:N", scale=scale, sort=parts),
         order=alt.Order("place:Q"),
     )  # fmt: skip
-    return finish(alt.layer(bars), title, subtitle, description)
+    return finish(alt.layer(bars), title, subtitle, description).properties(height=spaced(rows["label"]))

@@ -3,7 +3,7 @@
 import altair as alt
 import polars as pl
 
-from analysis.charts.frames import Frame, ordered, shorten, tidy
+from analysis.charts.frames import BREAK, Frame, ordered, shorten, tidy
 from analysis.charts.marks import HAS_INTERVAL
 from analysis.charts.theme import INK, colour, filled, finish, shape
 
@@ -49,4 +49,6 @@ def _in_rows(rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
         names = [f"{arm}\n{i}\n{'label' if i == (drawn - 1) // 2 else ''}" for i in range(drawn)]
         parts.append(part.head(drawn).with_columns(pl.Series("row", names, pl.String)))
         keys += [*([f"{arm}\ngap\n"] if keys else []), *names]
+    if keys and BREAK in keys[-1]:  # the second line of the last name stands below its row
+        keys.append(f"{keys[-1]}end")
     return (pl.concat(parts) if parts else rows.with_columns(pl.lit("").alias("row"))), keys

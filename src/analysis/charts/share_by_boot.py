@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped, share_scale
+from analysis.charts.marks import PERCENT, coloured, interval, points, rows_axis, shaped, share_scale, spaced
 from analysis.charts.theme import finish
 
 
@@ -20,4 +20,4 @@ def share_by_boot(frame: Frame, *, title: str, subtitle: str, description: str) 
     x = alt.X("value:Q", title=None, axis=PERCENT, scale=share_scale(rows, "value", "high"))
     return finish(
         alt.layer(interval(coloured(base, groups)), *points(shaped(base, groups), x)), title, subtitle, description
-    )
+    ).properties(height=spaced(rows["label"]))

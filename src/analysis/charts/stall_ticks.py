@@ -13,7 +13,7 @@ def stall_ticks(frame: Frame, *, title: str, subtitle: str, description: str) ->
     Columns run, row (long prompt, stream 1, ...; empty for a stall), kind (turn, token, stall), start_s, end_s: seconds
     from the sending of the long prompt of that run. The runs stand below each other.
     """
-    rows = shorten(tidy(frame, "run", "row", "kind", "start_s", "end_s"), "run")
+    rows = shorten(tidy(frame, "run", "row", "kind", "start_s", "end_s"), "run", 1)
     runs = rows["run"].unique(maintain_order=True).to_list()
     keys, first, last = list[str](), dict[str, str](), dict[str, str]()
     for run in runs:

@@ -3,7 +3,7 @@
 import altair as alt
 
 from analysis.charts.frames import Frame, shorten, tidy
-from analysis.charts.marks import rows_axis
+from analysis.charts.marks import rows_axis, spaced
 from analysis.charts.theme import colour, finish
 
 
@@ -20,4 +20,4 @@ def startup_timeline(frame: Frame, *, title: str, subtitle: str, description: st
         y=rows_axis(rows["label"].unique(maintain_order=True).to_list()),
         color=alt.Color("phase:N", scale=colour(phases), sort=phases),
     )  # fmt: skip
-    return finish(alt.layer(bars), title, subtitle, description)
+    return finish(alt.layer(bars), title, subtitle, description).properties(height=spaced(rows["label"]))

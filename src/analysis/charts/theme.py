@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import altair as alt
 
+from analysis.charts.frames import BREAK
+
 # Okabe & Ito (2008) without black and yellow, which vanish on a dark or a white page; the first three keep 3:1 on both.
 COLOURS: Final = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 SHAPES: Final = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
@@ -19,6 +21,7 @@ def study_theme() -> alt.theme.ThemeConfig:
     config: dict[str, Any] = {
         "background": "transparent",
         "font": FONT,
+        "lineBreak": BREAK,
         "view": {"stroke": None, "continuousHeight": 240, "discreteHeight": {"step": 26}},
         "title": {"anchor": "start", "color": INK, "subtitleColor": INK, "fontSize": 16, "subtitleFontSize": 13,
                   "subtitlePadding": 6, "offset": 14, "frame": "bounds"},

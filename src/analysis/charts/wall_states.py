@@ -4,7 +4,7 @@ import altair as alt
 import polars as pl
 
 from analysis.charts.frames import Frame, ordered, shorten, tidy
-from analysis.charts.marks import PERCENT, interval, rows_axis
+from analysis.charts.marks import PERCENT, interval, rows_axis, spaced
 from analysis.charts.theme import INK, colour, finish
 
 STATES = ["prefill only", "both", "decode only", "idle"]
@@ -29,4 +29,4 @@ def wall_states(frame: Frame, *, title: str, subtitle: str, description: str) ->
     ends = base.transform_filter("datum.place == 1")
     rule = interval(ends.encode(color=alt.value(INK)))
     tick = ends.mark_tick(color=INK, thickness=3, size=22).encode(x="end:Q")
-    return finish(alt.layer(bars, rule, tick), title, subtitle, description)
+    return finish(alt.layer(bars, rule, tick), title, subtitle, description).properties(height=spaced(rows["label"]))

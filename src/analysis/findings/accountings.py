@@ -44,6 +44,8 @@ class Accountings:
     """Requests at once as clients saw it: alone it can show that there was never more than one."""
     held: list[Estimate] = field(default_factory=list)
     """Shares of request-seconds that some prefill holds, own and others': what a free prefill would spare."""
+    classes: list[Estimate] = field(default_factory=list)
+    """Share up to the first token by class of requests, as clients' clocks show it."""
 
     def rows(self) -> list[Estimate]:
         """Every share of prefill, of whatever accounting."""
@@ -52,11 +54,14 @@ class Accountings:
     def headline(self) -> list[Estimate]:
         """The figures that the sentence rests on."""
         steps = [e for e in self.step if e.id == step_time.SHARE and e.value is not None]
-        return [*time_tables.headline(self.request), *steps]
+        return [*time_tables.headline(self.request), *steps, *(e for ends in self._by_class().values() for e in ends)]
 
     def sentence(self) -> str:
         """The answer: both accountings where a run has both, never request-seconds of overlapping requests alone."""
         pooled = time_tables.sentence(self.request)
+        if by_class := self._by_class():
+            said = " and ".join(f"{' to '.join(map(show, ends))} of {kind}" for kind, ends in by_class.items())
+            pooled = f"{pooled.removesuffix('.')}; by clients' clocks {said} requests, queue included."
         steps = _by_run(e for e in self.step if e.id == step_time.SHARE)
         both = [(e, steps[run_of(e)]) for e in self.request if e.value is not None and run_of(e) in steps]
         apart = sorted(both, key=lambda pair: -abs((pair[0].value or 0) - (pair[1].value or 0)))
@@ -68,13 +73,22 @@ class Accountings:
             parts += [
                 f"In {run} prefill is {_point(e)} of the engine's step time." for run, e in list(steps.items())[:SAID]
             ]
-        if time_tables.headline(self.request):
+        if overlap := self._overlap(set(steps)):
+            parts.append(overlap)
+        if time_tables.headline(self.request) and not by_class:
             parts.append(MIX)
         if any(w.startswith(OWN_KIND) for e in self.request if e.value is not None for w in e.warnings):
             parts.append("These seconds are this engine's own kind, comparable within it only.")
-        if overlap := self._overlap(set(steps)):
-            parts.append(overlap)
         return " ".join(parts)
+
+    def _by_class(self) -> dict[str, list[Estimate]]:
+        """The share of each class with an interval, lowest and highest over the runs; empty for a single class."""
+        kinds: dict[str, list[Estimate]] = {}
+        for e in sorted(self.classes, key=lambda e: e.value or 0) if time_tables.headline(self.request) else ():
+            if e.low is not None:
+                kinds.setdefault(e.qualifiers["class"], []).append(e)
+        ends = {kind: [of[0], *of[1:][-1:]] for kind, of in sorted(kinds.items())}
+        return ends if len(ends) > 1 else {}
 
     def next_step(self) -> str:
         """What to do about the answer. Request-seconds of overlapping requests never say which side may be dropped."""

@@ -57,7 +57,9 @@ def describe_forest(of: Arms, found: list[Estimate]) -> dict[str, Any]:
     return {
         "margin": margin(of),
         "farthest": FARTHEST,
-        "title": f"{len(decided)} of {len(compared)} comparisons are decided" if drawn else "There is no ratio to show",
+        "title": f"{len(decided)} of {len(compared)} comparisons are decided"
+        if drawn
+        else "There is no ratio to show: no two arms have a measure in common",
         "subtitle": f"{base}, 95 % intervals; shaded: the same within {percent(margin(of))} "
         + ("(by default)" if of.plan.margin is None else "(declared)")
         + f"; open: no interval ({open_points}); beyond the axis, only in the table: {far}"

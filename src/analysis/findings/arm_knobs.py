@@ -95,7 +95,7 @@ def _values(found: pl.DataFrame, boots: list[str]) -> dict[str, list[str]]:
     of_boots = found.filter(pl.col("boot").is_in(boots))
     known = of_boots["boot"].n_unique()
     values: dict[str, list[str]] = {}
-    for (knob,), part in of_boots.group_by("knob"):
+    for (knob,), part in of_boots.group_by("knob", maintain_order=True):
         kinds = part["kind"].unique().to_list()
         missing = [NOT_SET] if part["boot"].n_unique() < known and kinds != ["resolved"] else []
         values[str(knob)] = sorted([*part["value"].unique().to_list(), *missing])

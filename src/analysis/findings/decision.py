@@ -14,6 +14,7 @@ import duckdb
 
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.findings.decision_facts import Fact, Value, shown
+from analysis.redact import cut, hidden, redact
 
 FINDING = "80-decision"
 RULES = ("not_in", "above", "below", "outside")
@@ -91,9 +92,9 @@ def decision(connection: duckdb.DuckDBPyConnection) -> Decision | None:
     file = rows[0][0]
     values = {key: (_value(value), line) for its, line, key, value in rows if its == file}
     problems = [f"a second record, {name}, was not looked at" for name in sorted({r[0] for r in rows} - {file})]
-    text = {key: str(values[key][0])[:4000] for key in TEXTS if key in values and values[key][0] not in (None, "")}
+    text = {key: _text(values[key][0], 4000) for key in TEXTS if key in values and values[key][0] not in (None, "")}
     chosen = {
-        key[7:]: str(v)[:400] for key, (v, _) in values.items() if key.startswith("chosen.") and v not in (None, "")
+        key[7:]: _text(v, 400) for key, (v, _) in values.items() if key.startswith("chosen.") and v not in (None, "")
     }
     problems += [f"{key} is not a text" for key in TEXTS if not isinstance(values.get(key, ("", None))[0], str)]
     problems += ["date is not a day as 2026-11-30"] if not _is_day(text.get("date", OPEN)) else []
@@ -128,7 +129,7 @@ def _is_retest(key: str) -> bool:
 
 def _condition(index: int, given: dict[str, tuple[Any, int | None]]) -> Condition | str:
     """The condition, or the sentence why it is none."""
-    name = str(given.get("name", (f"condition {index + 1}", None))[0])[:80]
+    name = _text(given.get("name", (f"condition {index + 1}", None))[0], 80)
     fact, rule = (given.get(key, (None, None))[0] for key in ("fact", "rule"))
     line = next((at for _, at in given.values() if at is not None), None)
     if not isinstance(fact, str) or rule not in RULES:
@@ -148,7 +149,7 @@ def _condition(index: int, given: dict[str, tuple[Any, int | None]]) -> Conditio
     if rule == "outside" and (low or 0) > (high or 0):
         return f"{name}: low is above high"
     listed = tuple(v if isinstance(v, str) else float(v) for v in values[:MOST]) if rule == "not_in" else ()
-    return Condition(name, fact[:80], rule, listed, low, high, str(given.get("why", ("", None))[0])[:400], line)
+    return Condition(name, _text(fact, 80), rule, listed, low, high, _text(given.get("why", ("", None))[0], 400), line)
 
 
 def check(record: Decision, facts: dict[str, Fact]) -> list[Checked]:
@@ -171,12 +172,22 @@ def _check(condition: Condition, fact: Fact | None) -> Checked:
 
 def _holds(condition: Condition, value: Value) -> bool | None:
     if condition.rule == "not_in":
-        return value not in condition.values
+        # A draft holds names as a report shows them: both sides are compared as such.
+        return _named(value) not in map(_named, condition.values)
     if isinstance(value, str):
         return None
     below = condition.low is not None and value < condition.low
     above = condition.high is not None and value > condition.high
     return {"above": above, "below": below, "outside": below or above}[condition.rule]
+
+
+def _text(value: Any, most: int) -> str:
+    """A text of the record as a page shows it: taken alone, since inside a sentence a quote of it may seem to close."""
+    return cut(redact(str(value)).text, most)
+
+
+def _named(value: Value) -> Value:
+    return hidden(value).text if isinstance(value, str) else value
 
 
 def estimates(record: Decision, checked: list[Checked]) -> list[Estimate]:

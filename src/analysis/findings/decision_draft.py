@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from analysis.findings.decision import OPEN
 from analysis.findings.decision_facts import SPREAD, Fact, Value
+from analysis.redact import redact
 
 
 def draft(date: str, facts: dict[str, Fact], settings: dict[str, str], arm: str | None, reasons: Iterable[str]) -> str:
@@ -77,10 +78,10 @@ def _value(value: Value) -> str:
 
 
 def _text(text: str) -> str:
-    """A TOML string: JSON's, without what TOML does not allow in one."""
-    clean = text.encode("utf-8", "replace").decode("utf-8")
+    """A TOML string: JSON's, without what TOML does not allow in one, and without what a report leaves out."""
+    clean = redact(text).text.encode("utf-8", "replace").decode("utf-8")
     return json.dumps(re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", " ", clean), ensure_ascii=False)
 
 
 def _comment(text: str) -> str:
-    return re.sub(r"[\x00-\x1f\x7f]", " ", text.encode("utf-8", "replace").decode("utf-8"))
+    return re.sub(r"[\x00-\x1f\x7f]", " ", redact(text).text.encode("utf-8", "replace").decode("utf-8"))

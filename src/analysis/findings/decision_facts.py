@@ -8,6 +8,7 @@ import numpy as np
 
 from analysis.estimates.estimate import Evidence
 from analysis.estimates.rounding import show_number
+from analysis.redact import redact
 
 Value = str | float
 
@@ -129,5 +130,5 @@ def _mix(connection: duckdb.DuckDBPyConnection) -> list[Fact]:
 
 
 def shown(value: Value) -> str:
-    """A value as text: whole numbers whole, others with three digits."""
-    return value if isinstance(value, str) else show_number(value, "", plain=True)
+    """A value as text, fit to be shown: whole numbers whole, others with three digits."""
+    return redact(value).text if isinstance(value, str) else show_number(value, "", plain=True)

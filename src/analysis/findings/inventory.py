@@ -8,6 +8,7 @@ import polars as pl
 from analysis.estimates.estimate import Estimate, Evidence
 from analysis.findings import integrity
 from analysis.findings.frames import rows
+from analysis.redact import cut, redact
 
 FINDING = "10-inventory"
 OUTCOMES = ("served", "refused", "crashed", "unknown")
@@ -73,7 +74,8 @@ def scrapes(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 
 def unparsed(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     """One row a line that looks like a known one and does not parse."""
-    return rows(connection, "select file, line, what, left(text, 160) as text from unparsed order by file, line")
+    table = rows(connection, "select file, line, what, text from unparsed order by file, line")
+    return table.with_columns(pl.Series("text", [cut(redact(text).text, 160) for text in table["text"]], pl.String))
 
 
 def configurations(connection: duckdb.DuckDBPyConnection) -> tuple[pl.DataFrame, str]:

@@ -13,6 +13,12 @@ from analysis.findings.kv_boots import GIB, KvBoot, Series, available, values
 from analysis.findings.kv_request import Floor, floor
 from analysis.findings.kv_tables import ROUTES
 
+NEEDED = {
+    "batch tokens": "it takes boots of one setting with two batch sizes that print the memory they were left",
+    "context length": "it takes boots of one setting with two lengths, or a refused one, that print their memory; "
+    "one length shows only the sum of a request's fixed part and its part for each token",
+}
+"""What a curve is made of, by what it goes along."""
 POINTS = 24
 """Points of a curve inside what was tried; a quarter as many beyond it."""
 _SCHEMA = {
@@ -145,7 +151,7 @@ def describe_curve(curve: pl.DataFrame, along: str) -> dict[str, str]:
     return {
         "title": f"{boots.height} boots along {along}, {refused} of them refused"
         if said
-        else f"No curve along {along}",
+        else f"No curve along {along}: {NEEDED.get(along, 'no boot prints its memory')}",
         "subtitle": "blue line and band: one more boot, 95 %; thick orange line: what one longest request needs; "
         "dashed: beyond what was tried",
         "description": f"Memory for the cache along {along}. " + "; ".join([*said, *needs] or ["no data"]),
@@ -168,7 +174,8 @@ def describe_chances(table: pl.DataFrame) -> dict[str, str]:
     return {
         "title": f"{risky} of {chances['x'].n_unique()} batch sizes have a chance of refusal above one in twenty"
         if chances.height
-        else "No chance of a refusal along batch tokens can be given" + (": boots seen only" if said else ""),
+        else "No chance of a refusal along batch tokens can be given: "
+        + ("boots seen only" if said else "it takes boots of one setting with two batch sizes"),
         "subtitle": "%, by route; open points are extrapolated",
         "description": "Chance that a boot is refused along batch tokens. " + "; ".join(said or ["no data"]),
     }

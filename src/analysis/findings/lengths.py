@@ -180,6 +180,23 @@ def bins(found: list[Lengths]) -> list[Estimate]:
     return estimates
 
 
+def by_class(found: list[Lengths]) -> list[Estimate]:
+    """length.prefill_share of each run and class, where a run has several classes of requests."""
+    estimates = []
+    for each in found:
+        requests = each.requests.with_columns(pl.Series("block", _block(each.requests))).drop_nulls("class")
+        kinds = requests.partition_by("class", maintain_order=True)
+        for part in sorted(kinds, key=lambda p: str(p["class"][0])) if len(kinds) > 1 else ():
+            block = part["block"].to_numpy() if part["block"].n_unique() >= LEAST_CLUSTERS else None
+            share = share_of_requests(
+                part["prefill_s"].to_numpy(), part["decode_s"].to_numpy(), block, "blocks of time"
+            )
+            files = tuple(Evidence(f) for f in part["file"].unique(maintain_order=True)[:12])
+            names = {**each.qualifiers, "class": str(part["class"][0])}
+            estimates.append(share.with_warnings(CLIENTS).with_evidence(*files).named(SHARE, FINDING, **names))
+    return estimates
+
+
 def _seconds(seconds: np.ndarray, one: np.ndarray, block: np.ndarray | None) -> Estimate:
     if not seconds.sum() > 0:
         return no_interval(0.0, "s", "mean", "no request took any of it", n=len(seconds), n_of="requests")

@@ -219,7 +219,7 @@ def describe(found: list[Estimate]) -> dict[str, str]:
     if not known:
         title = "No lever can be weighed: no prefill share with an interval"
     elif not pairs:
-        title = "What a free prefill would save is not known: requests overlap, or may"
+        title = "What a free prefill would save is not known: requests overlap, or may overlap"
     elif prefill_first == len(pairs):
         title = "A free prefill would save more than half the output tokens"
     elif output_first == len(pairs):

@@ -7,6 +7,8 @@ from typing import Any
 
 import duckdb
 
+from analysis.redact import cut
+
 REQUEST_LIMITS = ("ttft_s", "inter_token_s", "completion_s")
 """Limits that one request meets or misses: goodput is the share of requests that meet all that are declared."""
 TARGETS = ("valid_records_per_hour", "goodput_share")
@@ -66,7 +68,7 @@ def objective(connection: duckdb.DuckDBPyConnection) -> Objective:
         if key == "energy.meter_error" and number is not None and number < 1:
             meter = number
         elif len(path) == 2 and path[1] in TEXTS and isinstance(value, str) and value.strip():
-            text[path[1]] = value.strip()[:400]
+            text[path[1]] = cut(value.strip(), 400)
         elif len(path) == 4 and path[1] == "classes" and path[3] in (*REQUEST_LIMITS, *TARGETS) and number:
             if path[3] == "goodput_share" and number > 1:  # 95 is not 95 %
                 refused.append(key[:80])
@@ -75,7 +77,7 @@ def objective(connection: duckdb.DuckDBPyConnection) -> Objective:
         elif len(path) == 3 and path[1] == "limits" and path[2] in LIMITS and number is not None:
             limits[path[2]] = number
         elif key != "objective.margin":
-            refused.append(key[:80])
+            refused.append(cut(key, 80))
     return Objective(text, classes, limits, meter, tuple(refused))
 
 

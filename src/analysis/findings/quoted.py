@@ -17,6 +17,7 @@ from analysis.estimates.rounding import show, show_number
 from analysis.findings.lengths import FINDING, SLOPE
 from analysis.findings.prefill_rates import LOAD, MEAN, MEDIAN, PEAK
 from analysis.findings.time_tables import run_of
+from analysis.redact import cut
 
 RATIO = "rate.quoted_over"
 UNITS = ("tokens/s", "tok/s")
@@ -58,7 +59,7 @@ def figures(connection: duckdb.DuckDBPyConnection) -> list[Quoted]:
         value = entry.get("value")
         usable = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
         if usable and entry.get("unit") in UNITS:
-            name = " ".join(str(entry.get("called") or f"figure {index + 1}").split())[:LONGEST_NAME]
+            name = cut(" ".join(str(entry.get("called") or f"figure {index + 1}").split()), LONGEST_NAME)
             if name in {q.name for q in each}:
                 name = f"{name} (figure {index + 1})"
             quote = entry.get("text")

@@ -80,7 +80,9 @@ def describe(shares: list[Estimate]) -> dict[str, str]:
     spans = {run_of(e): show(e) for e in shares if e.id == RANGE}
     said = "; ".join(f"{run_of(e)}: {show(e)}, by no rule outside {spans.get(run_of(e))}" for e in known)
     return {
-        "title": f"Prefill takes {ends} of the engine's step time" if known else "No engine logged its steps",
+        "title": f"Prefill takes {ends} of the engine's step time"
+        if known
+        else "No engine logged its steps; vLLM does with --enable-logging-iteration-details",
         "subtitle": "prefill share of step time (%); rule: 95 % interval over blocks of step time"
         if known
         else "vLLM logs each step with --enable-logging-iteration-details",

@@ -27,12 +27,12 @@ def sentence(found: list[Run]) -> str:
     parts = []
     for verdict, words in VERDICTS.items():
         if names := [f"{run.name}{size(run)}" for run in found if run.verdict.verdict == verdict]:
-            parts.append(f"in {_listed(names)} {words}")
+            parts.append(f"In {_listed(names)} {words}.")
     untold = [run for run in found if run.verdict.verdict == "cannot_tell"]
     if not parts:
         return f"Whose turn it is cannot be told: {'; '.join(f'{run.name}: {run.verdict.why}' for run in untold)}."
     rest = f" It cannot be told for {_listed([run.name for run in untold])}." if untold else ""
-    return f"I{'; '.join(parts)[1:]}.{_same_limit(found)}{rest}"
+    return f"{' '.join(parts)}{_same_limit(found)}{rest}"
 
 
 def _same_limit(found: list[Run]) -> str:

@@ -12,6 +12,8 @@ from analysis.report.labels import label
 from analysis.report.names import slug
 
 EVIDENCE_SHOWN = 12
+SOURCE = "-from"
+"""Ends the id under which a number's evidence stands, after the number's own."""
 _KIND = {
     "census": "counted exactly: no interval is due",
     "estimate": "an estimate",
@@ -41,6 +43,11 @@ def answer(sentence: str, *estimates: Estimate) -> Answer:
     return Answer(f'<section class="answer"><p class="takeaway">{_text(sentence)}</p>{numbers}{listed}</section>')
 
 
+def source(evidence: Evidence) -> str:
+    """The file, and the line where it is known, that an input came from."""
+    return evidence.file + (f", line {evidence.line:,}" if evidence.line is not None else "")
+
+
 def anchor(estimate: Estimate) -> str:
     """The id under which a page shows an estimate, for deep links."""
     qualifiers = [f"{k} {redact(v).text}" for k, v in sorted(estimate.qualifiers.items())]
@@ -50,7 +57,7 @@ def anchor(estimate: Estimate) -> str:
 def number_block(estimate: Estimate) -> str:
     """A number in words with its interval, under its anchor, and on demand how it was obtained; all escaped."""
     name, value = _text(label(estimate)), _text(show(estimate))
-    how = f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate.evidence)}</details>"
+    how = f"<details><summary>How this was obtained</summary>{_how(estimate)}{_evidence(estimate)}</details>"
     line = f'<p><span class="name">{name}</span> <strong class="value">{value}</strong></p>'
     return f'<div class="estimate" id="{anchor(estimate)}">{line}{how}</div>'
 
@@ -72,18 +79,18 @@ def _how(estimate: Estimate) -> str:
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{_text(v)}</dd>" for k, v in facts if v) + "</dl>"
 
 
-def _evidence(evidence: tuple[Evidence, ...]) -> str:
+def _evidence(estimate: Estimate) -> str:
+    evidence = estimate.evidence
     if not evidence:
         return ""
     rest = len(evidence) - EVIDENCE_SHOWN
     items = "".join(f"<li>{_source(e)}</li>" for e in evidence[:EVIDENCE_SHOWN])
     more = f"<p>and {rest:,} more: see results.json</p>" if rest > 0 else ""
-    return f'<p class="name">Evidence</p><ul class="evidence">{items}</ul>{more}'
+    return f'<p class="name" id="{anchor(estimate)}{SOURCE}">Evidence</p><ul class="evidence">{items}</ul>{more}'
 
 
 def _source(evidence: Evidence) -> str:
-    place = evidence.file + (f", line {evidence.line}" if evidence.line is not None else "")
-    parts = [f"<b>{_text(place)}</b>"]
+    parts = [f"<b>{_text(source(evidence))}</b>"]
     parts += [f"<code>{_text(t)}</code>" for t in (evidence.series, evidence.quote) if t]
     parts += [_text(evidence.window)] if evidence.window else []
     return "<br>".join(parts)

@@ -26,6 +26,10 @@ ONE_WIDTH = (
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
 _EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
 """A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
+_DATA = re.compile(r'aria-roledescription="(?!axis"|legend"|title"|visualization"|[^"]* container")')
+"""A mark that stands for a row of data; marks to read others by, such as a line at zero, are drawn without a role."""
+LEGEND = 18
+"""Most characters of a group's name in a legend of two columns at the narrow width."""
 _BESIDE_PANELS = 52  # pixels of axis and margin, beside the panels of a facet
 Spec = dict[str, Any]
 
@@ -44,6 +48,8 @@ class Figure:
 def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
     """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
 
+    A chart on which nothing would be drawn is not shown: its title stands there as the sentence that says why.
+
     The page gets the chart drawn twice, wide and narrow, and the style sheet shows the one that fits; the title is
     in the page's text, where it wraps. `table` has the numbers that the chart shows, `caption` says how they arose.
     Raises ValueError for a chart without a description: it is the text alternative.
@@ -52,15 +58,23 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
     if not spec.get("description", "").strip():
         raise ValueError(f"the figure {name} has no description: say in words what it shows, with the numbers")
     name, links = checked_name(name), ""
+    drawn = _inline(spec, name)
+    if not _DATA.search(drawn):
+        if out is not None and len(table):
+            write_csv(table, name, out)
+        return Figure(
+            name, f'<figure id="fig-{name}" class="nothing"><p class="title">{escape(_sentence(spec))}</p></figure>'
+        )
     if out is not None:
         _write_files(spec, name, out)
         write_csv(table, name, out)
         links = _links(name)
     numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
+    live = {**interactive(spec), "usermeta": {"columns": legend_columns(spec)}}
     html = (
-        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{_inline(spec, name)}'
-        f'<script type="application/json" class="spec">{as_json(interactive(spec))}</script>{legend}'
+        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{drawn}'
+        f'<script type="application/json" class="spec">{as_json(live)}</script>{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )
     return Figure(name, html)
@@ -103,9 +117,18 @@ def _sized(spec: Spec, width: int) -> Spec:
         sized["width"] = width
     if width < WIDE:
         config = sized.setdefault("config", {})
-        config["legend"] = {**config.get("legend", {}), "columns": 2}
-        config["axis"] = {**config.get("axis", {}), "tickCount": 4, "labelLimit": 110}
+        config["legend"] = {**config.get("legend", {}), "columns": legend_columns(spec)}
+        config["axis"] = {**config.get("axis", {}), "tickCount": 4}
     return sized
+
+
+def legend_columns(value: Any) -> int:
+    """Columns of a legend at the narrow width: one where some name of a group would not fit into half of it."""
+    if isinstance(value, dict):
+        names = value.get("domain") if isinstance(value.get("domain"), list) else []
+        long = any(isinstance(name, str) and len(name) > LEGEND for name in names or ())
+        return 1 if long else min((legend_columns(part) for part in value.values()), default=2)
+    return min(map(legend_columns, value), default=2) if isinstance(value, list) else 2
 
 
 def _write_files(spec: Spec, name: str, out: Path) -> None:
@@ -129,6 +152,10 @@ def _write_files(spec: Spec, name: str, out: Path) -> None:
 def _title(spec: Spec) -> str:
     title = spec.get("title", "")
     return str(title.get("text", "") if isinstance(title, dict) else title)
+
+
+def _sentence(spec: Spec) -> str:
+    return f"{_title(spec).rstrip('.')}."
 
 
 def _heading(spec: Spec) -> str:

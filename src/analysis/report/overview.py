@@ -1,11 +1,14 @@
 """The first page: what the data say, how sure that is, what could not be said, and where it comes from."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isinf
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
-from analysis.report.answer import anchor
+from analysis.redact import redact
+from analysis.report.answer import anchor, source
 from analysis.report.errors import ReportError
 from analysis.report.grouping import Caution, Group, cautions, groups
 from analysis.report.labels import label
@@ -13,17 +16,28 @@ from analysis.report.numbers import NUMBERS
 from analysis.report.pages import Page, fill
 from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
-from analysis.report.takeaways import SHOWN
+from analysis.report.takeaways import SHOWN, TO_DO, rank
+
+NUMBERS_SHOWN = 3
+"""Most numbers under a takeaway that are not folded away."""
+LEVERS = "25-levers"
+_END = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number under a takeaway; `page` and `anchor` lead to how it was obtained."""
+    """A number under a takeaway: what kind it is, and the first line that it came from.
+
+    `page` and `anchor` lead to how it was obtained, with `-from` to the lines it came from.
+    """
 
     label: str
     text: str
     page: str
     anchor: str
+    kind: str = ""
+    source: str = ""
+    more_sources: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,13 @@ class Takeaway:
     cautions: tuple[Caution, ...] = ()
     next_step: str = ""
     unless: str = ""
+    page: str = ""
+
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        """Its first sentence, the second, and the others, which are folded away."""
+        first, *others = _END.split(self.sentence)
+        return first, " ".join(others[:1]), " ".join(others[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +75,9 @@ class ReportIndex:
     missing: tuple[Gap, ...] = ()
     provenance: tuple[Fact, ...] = ()
     redacted: Mapping[str, int] = field(default_factory=dict)
-    lead: str = ""
+    first: Takeaway | None = None
     shown: int = SHOWN
+    numbers_shown: int = NUMBERS_SHOWN
 
 
 def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
@@ -64,18 +86,32 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
     Raises ReportError for a takeaway on no number.
     """
     bodies = {page.stem: page.body for page in pages}
-    by_key = {key(row): estimate_from_json(row) for row in results.json["estimates"]}
-    takeaways = []
+    by_json = {key(row): row for row in results.json["estimates"]}
+    by_key = {k: estimate_from_json(row) for k, row in by_json.items()}
+    takeaways, ranks = [], []
     for row in results.json["takeaways"]:
         named = [key(reference) for reference in row.get("estimates", ())]
         if unknown := [k for k in named if k not in by_key]:
             raise ReportError(f"a takeaway of {row['page']} rests on {unknown[0]}, which no notebook recorded")
-        numbers = [_number(by_key[k], results.page_of[k], bodies) for k in named]
+        numbers = [
+            _number(by_key[k], results.page_of[k], bodies) for k in sorted(named, key=lambda k: _is_open(by_key[k]))
+        ]
         warned = tuple(cautions([by_key[k] for k in named]))
         then = (row.get("next_step", ""), row.get("unless", ""))
-        takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned, *then))
+        takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned, *then, row["page"]))
+        ranks.append(rank(row, (by_json[k] for k in named)))
+    first = _first(takeaways, ranks)
     provenance = facts(results.json["generated_from"])
-    return ReportIndex(results.json["study"], tuple(takeaways), missing(by_key.values()), provenance, results.redacted)
+    return ReportIndex(
+        results.json["study"], tuple(t for t in takeaways if t is not first), missing(by_key.values()), provenance,
+        results.redacted, first,
+    )  # fmt: skip
+
+
+def _first(takeaways: Sequence[Takeaway], ranks: Sequence[int]) -> Takeaway | None:
+    """What a reader can act on first: what is sure and says what to change, else what is sure and says what to do."""
+    to_do = [t for t, its in zip(takeaways, ranks, strict=True) if its == TO_DO]
+    return next((t for t in to_do if t.page == LEVERS), next(iter(to_do), None))
 
 
 def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:
@@ -98,4 +134,24 @@ def missing(estimates: Iterable[Estimate]) -> tuple[Gap, ...]:
 def _number(estimate: Estimate, page: str, bodies: Mapping[str, str]) -> Number:
     place = anchor(estimate)
     shown = f'id="{place}"' in bodies.get(page, "")
-    return Number(label(estimate), show(estimate), page if shown else NUMBERS, place)
+    evidence = estimate.evidence
+    return Number(
+        label(estimate), show(estimate), page if shown else NUMBERS, place, _kind(estimate),
+        redact(source(evidence[0])).text if evidence else "", max(len(evidence) - 1, 0),
+    )  # fmt: skip
+
+
+def _is_open(estimate: Estimate) -> bool:
+    """Whether an interval is lacking, or one of its ends."""
+    return any(end is None or isinf(end) for end in (estimate.low, estimate.high)) and estimate.kind == "estimate"
+
+
+def _kind(estimate: Estimate) -> str:
+    """How sure a number is, in few words."""
+    if estimate.kind != "estimate":
+        return {"census": "counted", "bound": "a bound", "identity": "an identity"}[estimate.kind]
+    if estimate.low is None and estimate.high is None:
+        return ""
+    if _is_open(estimate):
+        return "a limit on one side" if estimate.confidence is None else f"{100 * estimate.confidence:.0f} % limit"
+    return "a range" if estimate.confidence is None else f"estimate, {100 * estimate.confidence:.0f} % interval"

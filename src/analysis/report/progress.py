@@ -91,7 +91,12 @@ class Reading:
         self._last: Done | None = None
 
     def __call__(self, done: Done) -> None:
-        """Say how far it is, when it is a step further; the rate, and by that the time left, go by bytes."""
+        """Say how far it is, when it is a step further; the rate, and by that the time left, go by bytes.
+
+        An empty folder has nothing to wait for: the error that follows says all.
+        """
+        if not done.of_files:
+            return
         if self._last is None:
             self._progress.start(self.STEPS, f"read {self._study} ({done.of_files:,} files)")
         self._last = done

@@ -8,6 +8,7 @@ from typing import Any
 _WORDS = {
     "place": "Folder (digest of its path)",
     "files": "Files",
+    "engines": "Engines",
     "defects": "Known defects found",
     "data_sha256": "Data (SHA-256)",
     "code_sha256": "Code that read them (SHA-256)",

@@ -12,6 +12,7 @@ from analysis.redact import redact
 from analysis.report.interactive import FIGURES, bundle
 from analysis.report.kept import OUT, Kept, page_of
 from analysis.report.made_from import MADE_FROM
+from analysis.report.next_time import with_section
 from analysis.report.numbers import numbers_page
 from analysis.report.overview import index_of, render_index
 from analysis.report.pages import Page, render
@@ -92,7 +93,7 @@ def write_pages(
     study = redact(study).text  # the name of a folder, which may be a host's or a person's
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")
-    pages = [*pages, numbers_page(results)]
+    pages = [*with_section(pages, results, generated_from.get("engines", ())), numbers_page(results)]
     assets = folder / "assets"
     assets.mkdir()
     (assets / FIGURES).write_text(bundle(), encoding="utf-8")

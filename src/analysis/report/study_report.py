@@ -17,6 +17,10 @@ from analysis.store import fingerprint
 from analysis.store.fleet import study_of
 from analysis.study import PINNED, Study
 
+ENGINES = """
+    select distinct engine || coalesce(' ' || engine_version, '') as engine from boot_arms where engine is not null
+    order by engine
+"""
 DEFECTS = "select defect, engine, versions, scope, detected_by, action, detail from defects order by all"
 VERSIONS = ("altair", "duckdb", "papermill", "polars", "scipy")
 
@@ -68,6 +72,7 @@ def generated_from(study: Study) -> dict[str, Any]:
     return {
         "place": fingerprint.short(study.data),
         "files": dict(files.iter_rows()),
+        "engines": redacted(study.sql(ENGINES)["engine"].to_list()),
         "defects": redacted(study.sql(DEFECTS).to_dicts()),
         "data_sha256": fingerprint.digest(f"{name} {sha}" for name, sha in read.iter_rows()),
         "code_sha256": fingerprint.code(),

@@ -8,7 +8,7 @@ from typing import Any
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.prometheus_line import make_series, parse_number, seconds
 from analysis.sources.prometheus_pages import MAX_UNPARSED, Samples
-from analysis.sources.reading import Reading, Unparsed
+from analysis.sources.reading import Reading, Unparsed, cut
 
 MAX_JSON_BYTES = 128 << 20
 """Largest answer read (about 1 GB of memory while it is parsed)."""
@@ -42,7 +42,7 @@ def read(file: SourceFile) -> Reading:
         for what, text in _add(samples, position, result):
             unparsed += 1
             if unparsed <= MAX_UNPARSED:
-                reading.unparsed.append(Unparsed(position, what, text[:400]))
+                reading.unparsed.append(Unparsed(position, what, cut(text)))
     samples.into(reading)
     if unparsed > MAX_UNPARSED:
         file.trouble(f"{unparsed:,} entries are not understood, of which the first {MAX_UNPARSED:,} are listed")
@@ -61,12 +61,12 @@ def _add(samples: Samples, position: int, result: Any) -> Iterator[tuple[str, st
     """Add one result's samples; yields (what, text) for what is not understood. `position` stands for the line."""
     metric = result.get("metric") if isinstance(result, dict) else None
     if not isinstance(metric, dict):
-        yield "query result", repr(result)[:400]
+        yield "query result", cut(repr(result))
         return
     labels = {str(key): str(value) for key, value in metric.items()}
     name = labels.pop("__name__", "")
     if not name:
-        yield "query result without a metric name (an expression?)", repr(labels)[:400]
+        yield "query result without a metric name (an expression?)", cut(repr(labels))
         return
     pairs = result.get("values", [result["value"]] if "value" in result else None)
     if not isinstance(pairs, list):
@@ -81,10 +81,10 @@ def _add(samples: Samples, position: int, result: Any) -> Iterator[tuple[str, st
     for pair in pairs:
         point = _point(pair)
         if point is None:
-            yield "query sample", repr(pair)[:400]
+            yield "query sample", cut(repr(pair))
         elif point[0] in taken:
             if repr(taken[point[0]]) != repr(point[1]):
-                yield "second value of a series at one time", repr(pair)[:400]
+                yield "second value of a series at one time", cut(repr(pair))
         else:
             taken[point[0]] = point[1]
             samples.add(number, 0, position, point[1], point[0])

@@ -10,7 +10,7 @@ from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.prometheus_line import DECLARED, SCRAPED_AT, parse_sample
 from analysis.sources.prometheus_pages import MAX_SERIES, MAX_UNPARSED, Samples, parse_time
 from analysis.sources.prometheus_scrapes import Scrapes, reading
-from analysis.sources.reading import Reading, Unparsed
+from analysis.sources.reading import Reading, Unparsed, cut
 
 MAX_JSON_PAGE_BYTES = 64 << 20
 """Largest page that comes as one JSON string (it is held in memory whole)."""
@@ -59,7 +59,7 @@ def read_carefully(file: SourceFile) -> Reading:
         if what:
             unparsed += 1
             if unparsed <= MAX_UNPARSED:
-                reading.unparsed.append(Unparsed(number, what, line.strip()[:400]))
+                reading.unparsed.append(Unparsed(number, what, cut(line.strip())))
     splitter.samples.into(reading)
     if unparsed > MAX_UNPARSED:
         file.trouble(f"{unparsed:,} lines are not understood, of which the first {MAX_UNPARSED:,} are listed")

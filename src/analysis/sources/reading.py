@@ -1,27 +1,21 @@
 """What a reader hands over: rows for the store's tables, and what it did not understand."""
 
 import gc
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis import redact
+
 Row = dict[str, Any]
 MAX_QUOTE = 400
 """Characters of a line that are kept as a quote."""
-_WHOLE_WORDS = re.compile(r".*[^\w./+=@:~%-]", re.S)
 
 
 def cut(text: str) -> str:
-    """A text of at most MAX_QUOTE characters, cut after a whole word, where it has several.
-
-    Half a key or address would not be known as one when a page leaves such things out.
-    """
-    if len(text) <= MAX_QUOTE:
-        return text
-    whole = _WHOLE_WORDS.match(text[: MAX_QUOTE - 1])
-    return f"{whole[0]}…" if whole else text[:MAX_QUOTE]
+    """A text of at most MAX_QUOTE characters, cut after a whole word."""
+    return redact.cut(text, MAX_QUOTE)
 
 
 @dataclass(frozen=True, slots=True)

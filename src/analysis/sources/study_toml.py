@@ -94,7 +94,7 @@ def _boot(boot: Any, line: int | None, ordinal: int, reading: Reading) -> None:
     fields = Fields(boot if isinstance(boot, dict) else {}, f"declared boot {ordinal}", line or 1, reading)
     name = fields.text("id")
     if name is None:
-        keep_unparsed(reading, line or 1, f"declared boot {ordinal}: no id", repr(boot)[:400])
+        keep_unparsed(reading, line or 1, f"declared boot {ordinal}: no id", repr(boot))
         return
     reading.add(
         "declared_boots", line=line, ordinal=ordinal, boot=name, arm=fields.text("arm"), args=fields.words("args"),

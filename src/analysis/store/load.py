@@ -11,6 +11,7 @@ import duckdb
 import polars as pl
 
 from analysis import leftovers, paths
+from analysis.redact import cut
 from analysis.sources import prometheus_text
 from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.prometheus_scrapes import Scrape, Scrapes, page_format, page_rows
@@ -150,7 +151,7 @@ class _Loader:
         except Exception as error:
             # A fault of a reader must not cost the other files; the inventory names it as what it is.
             why = f"{file.path}: the reader failed ({type(error).__name__}: {error}); please report this file's shape"
-            row |= {"kind": "other", "status": "unreadable", "message": why[:400]}
+            row |= {"kind": "other", "status": "unreadable", "message": cut(why, 400)}
         self.rows.add("files", [row])
 
     def _read(self, file: SourceFile) -> Row:

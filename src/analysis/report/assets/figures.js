@@ -21,8 +21,8 @@ function sized(spec, box) {
   else made.width = width;
   if (matchMedia(NARROW).matches) {
     const config = (made.config ??= {});
-    config.legend = { ...config.legend, columns: 2 };
-    config.axis = { ...config.axis, tickCount: 4, labelLimit: 110 };
+    config.legend = { ...config.legend, columns: made.usermeta.columns };
+    config.axis = { ...config.axis, tickCount: 4 };
   }
   // A finger that drags wants to scroll the page.
   if (matchMedia("(pointer: coarse)").matches) without(made, "zoom");

@@ -7,7 +7,7 @@ with done as (
         coalesce(boots.boot, parse_dirpath(request_metrics.file)) as place, boots.boot, request_metrics.file, clock,
         prompt_tokens::double as prompt_tokens, output_tokens::double as output_tokens, ttft_s as prefill_s,
         case when output_tokens = 1 then 0 else tpot_s * (output_tokens - 1) end as decode_s,
-        request_metrics.run, ordinal,
+        request_metrics.run, ordinal, request_metrics.class,
         coalesce(sent_at_s, 0) + coalesce(e2e_s, 0) / 2 as middle_s,
         row_number() over (partition by request_metrics.run order by ordinal) as position
     from request_metrics
@@ -26,7 +26,7 @@ placed as (
 )
 
 select
-    place, boot, file, run, ordinal, prompt_tokens, output_tokens, prefill_s, decode_s,
+    place, boot, file, run, ordinal, class, prompt_tokens, output_tokens, prefill_s, decode_s,
     coalesce((tick - min(tick) over line) / nullif(max(tick) over line - min(tick) over line, 0), 0)::double as moment
 from placed
 window line as (partition by place, timeline);
