@@ -11,6 +11,7 @@ import duckdb
 import polars as pl
 
 from analysis import paths
+from analysis.estimates.cells import split
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.length_line import AtLength
 from analysis.findings import ask, lengths
@@ -143,12 +144,21 @@ class Study:
         self._write_results()
 
     def figure(self, chart: alt.TopLevelMixin, name: str, table: pl.DataFrame, caption: str) -> Figure:
-        """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`."""
-        return figure(chart, name, table, self.out, self._captioned(caption))
+        """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`.
+
+        Estimates in the table (estimates/cells.py) are recorded.
+        """
+        self._record_shown(table)
+        return figure(chart, name, table, self.out, self._captioned(caption), self.assumptions)
 
     def table(self, frame: pl.DataFrame, name: str, caption: str) -> Table:
-        """Show a table; with `out`, write tables/<name>.csv."""
-        return table(frame, name, self.out, self._captioned(caption))
+        """Show a table; with `out`, write tables/<name>.csv. Estimates in it (estimates/cells.py) are recorded."""
+        self._record_shown(frame)
+        return table(frame, name, self.out, self._captioned(caption), self.assumptions)
+
+    def _record_shown(self, frame: pl.DataFrame) -> None:
+        """What a cell shows has its place on the page of all numbers."""
+        self.record(*(cell.estimate for row in split(frame)[1] for cell in row.values()))
 
     def _captioned(self, caption: str) -> str:
         """A figure that is passed on alone still says what it was made from."""

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.rounding import show
@@ -70,7 +72,7 @@ def share_table(arms: dict[str, str], shares: list[Estimate]) -> pl.DataFrame:
     """One row a run: its prefill share and interval in %, its arm, and the method or the reason for no interval."""
     rows = frame(shares, scale=100).with_columns(label=pl.Series([run_of(e) for e in shares], dtype=pl.String))
     rows = rows.with_columns(group=pl.col("label").replace_strict(arms, default="no boot log"))
-    return rows.select("label", "group", "value", "low", "high", "n", "n_of", "method", "reason")
+    return rows.select(cells.columns("label", "group", "value", "low", "high", "n", "n_of", "method", "reason"))
 
 
 def describe_shares(shares: list[Estimate]) -> dict[str, str]:
@@ -136,32 +138,30 @@ def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str,
 
 def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataFrame:
     """One row a run: request-seconds by phase, requests counted, mean concurrency. Null: not computable."""
-    rows: dict[str, dict[str, float | int | str | None]] = {}
+    rows: dict[str, dict[str, Shown | int | str | None]] = {}
     names = {f"time.{phase}_seconds": f"{phase} (s)" for phase in ("queue", "prefill", "decode")}
     for estimate in seconds:
         row = rows.setdefault(run_of(estimate), {"run": run_of(estimate)})
-        row[names[estimate.id]] = estimate.value
+        row[names[estimate.id]] = Shown(estimate, estimate.value, "value")
         row["requests"] = estimate.n if estimate.id == "time.prefill_seconds" else row.get("requests")
     for estimate in concurrency:
-        rows[run_of(estimate)]["mean concurrency"] = estimate.value
+        rows[run_of(estimate)]["mean concurrency"] = Shown(estimate, estimate.value, "value")
     floats = dict.fromkeys((*names.values(), "mean concurrency"), pl.Float64)
-    return pl.DataFrame(list(rows.values()), schema={"run": pl.String, **floats, "requests": pl.Int64})
+    return cells.frame(rows.values(), {"run": pl.String, **floats, "requests": pl.Int64})
 
 
 def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFrame:
     """One row a run and measure: finish reasons that occurred, and prefix cache hits, each with its interval."""
     shown = [e for e in finishes if e.value is None or e.value > 0]
-    return pl.DataFrame(
-        [
-            (
-                run_of(e),
-                e.qualifiers.get("reason", "finish reasons") if e.id == "finish.share" else "prefix cache hits",
-                show(e),
-                e.n,
-                e.method,
-            )
-            for e in [*shown, *hits]
-        ],
-        schema={"run": pl.String, "measure": pl.String, "share": pl.String, "requests": pl.Int64, "method": pl.String},
-        orient="row",
-    ).sort("run", "measure", maintain_order=True)
+    rows = [
+        (
+            run_of(e),
+            e.qualifiers.get("reason", "finish reasons") if e.id == "finish.share" else "prefix cache hits",
+            e,
+            e.n,
+            e.method,
+        )
+        for e in [*shown, *hits]
+    ]
+    schema = {"run": pl.String, "measure": pl.String, "share": pl.String, "requests": pl.Int64, "method": pl.String}
+    return cells.frame(rows, schema).sort("run", "measure", maintain_order=True)

@@ -1,4 +1,7 @@
-"""Tables: an accessible one in the page, the same numbers as CSV beside it."""
+"""Tables: an accessible one in the page, the same numbers as CSV beside it.
+
+A cell that shows an estimate leads to how it was obtained; one that rests on assumed figures is marked (marks.py).
+"""
 
 import csv
 import io
@@ -12,9 +15,13 @@ from typing import Any
 import polars as pl
 
 from analysis.charts.frames import Frame, tidy
+from analysis.estimates.cells import LINKED, Shown, split
 from analysis.estimates.rounding import CENSUS_DIGITS, round_interval
+from analysis.findings.assumed import Assumptions
 from analysis.redact import redact
-from analysis.report.names import checked_name
+from analysis.report import marks
+from analysis.report.answer import anchor
+from analysis.report.names import NUMBERS, checked_name
 
 NARROW_COLUMNS = 4
 """More columns than these do not fit a phone: the table says that it scrolls."""
@@ -22,6 +29,7 @@ PRINTED_PLACES = 2
 """Logs print GiB and seconds with two decimals."""
 SHORT = 36
 """Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
+NOTHING = Assumptions()
 _ENDS = ("value", "low", "high")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text cell that starts with one of these
 
@@ -37,23 +45,24 @@ class Table:
         return self.html
 
 
-def table(frame: Frame, name: str, out: Path | None, caption: str) -> Table:
+def table(frame: Frame, name: str, out: Path | None, caption: str, assumed: Assumptions = NOTHING) -> Table:
     """Show a frame as a table with the id `table-<name>`, and write tables/<name>.csv when `out` is given.
 
     `caption` says what a row is and the units. Every text is redacted and escaped; a wide table scrolls in its own box.
+    With `out`, estimates in the frame (estimates/cells.py) are links: they must be recorded.
     """
-    rows = tidy(frame)
     link = ""
     if out is not None:
-        write_csv(frame, name, out)
+        write_csv(frame, name, out, assumed)
         link = f'<p class="links"><a href="tables/{checked_name(name)}.csv" download>CSV</a></p>'
-    html = f'<div class="table" id="table-{checked_name(name)}">{grid(rows, caption)}{link}</div>'
-    return Table(name, html)
+    shown = grid(frame, caption, assumed, linked=out is not None)
+    return Table(name, f'<div class="table" id="table-{checked_name(name)}">{shown}{link}</div>')
 
 
-def grid(frame: Frame, caption: str) -> str:
-    """The bare HTML table in a box that scrolls by itself and can be reached by keyboard."""
-    rows = tidy(frame)
+def grid(frame: Frame, caption: str, assumed: Assumptions = NOTHING, *, linked: bool = False) -> str:
+    """The bare HTML table in a box that scrolls by itself and can be reached by keyboard, and what its marks mean."""
+    plain, cells = _parts(frame)
+    rows = tidy(plain)
     right = [dtype.is_numeric() for dtype in rows.dtypes]
     kinds = [' class="number"' if r else _class(column) for r, column in zip(right, rows, strict=True)]
     head = "".join(f'<th scope="col"{k}>{_shown(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
@@ -61,15 +70,35 @@ def grid(frame: Frame, caption: str) -> str:
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
     body = "".join(
-        "<tr>" + "".join(f"<{t}{k}>{_shown(v)}</{t[:2]}>" for v, k, t in zip(row, kinds, tags, strict=True)) + "</tr>\n"
-        for row in _rounded(rows)
+        "<tr>"
+        + "".join(
+            f"<{t}{k}>{_of(v, of.get(c), assumed, linked)}</{t[:2]}>"
+            for v, c, k, t in zip(row, rows.columns, kinds, tags, strict=True)
+        )
+        + "</tr>\n"
+        for row, of in zip(_rounded(rows), cells, strict=True)
     )
     body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
     hint = '<p class="hint" aria-hidden="true">Scroll sideways: more columns →</p>' if _is_wide(rows) else ""
     return (
         f'{hint}<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
         f"<caption><span>{label}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+        f"{marks.legend(cells, assumed)}"
     )
+
+
+def _of(value: Any, cell: Shown | None, assumed: Assumptions, linked: bool) -> str:
+    """A cell's content: what it shows, as a link where it shows a figure, with its mark."""
+    text = _shown(value)
+    if cell is None:
+        return text
+    mark, words = marks.of(cell, assumed)
+    sign = f'<span class="mark" title="{words}"' if mark else ""
+    if not linked or cell.part not in LINKED:
+        return f'{text}{sign} role="img" aria-label="{words}">{mark}</span>' if mark else text
+    name = f"{text}, how it was obtained" + (f"; {words}" if mark else "")
+    sign = f'{sign} aria-hidden="true">{mark}</span>' if mark else ""
+    return f'<a href="{NUMBERS}.html#{anchor(cell.estimate)}" aria-label="{name}">{text}{sign}</a>'
 
 
 def cell(value: Any) -> str:
@@ -92,16 +121,30 @@ def _decimal(value: float) -> str:
     return f"{value:,.{min(places, _places(value))}f}"
 
 
-def write_csv(frame: Frame, name: str, out: Path) -> Path:
-    """Write tables/<name>.csv with all digits; texts that a spreadsheet would run get a leading quote."""
-    rows, buffer = tidy(frame), io.StringIO()
+def write_csv(frame: Frame, name: str, out: Path, assumed: Assumptions = NOTHING) -> Path:
+    """Write tables/<name>.csv with all digits; texts that a spreadsheet would run get a leading quote.
+
+    Texts have their marks; a last column says of each row which of its figures rest on assumptions, if any row has one.
+    """
+    plain, cells = _parts(frame)
+    rows, buffer = tidy(plain), io.StringIO()
+    said = [marks.in_words(of, assumed) for of in cells]
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_inert(c) for c in rows.columns])
-    writer.writerows([_inert(v) for v in row] for row in rows.iter_rows())
+    writer.writerow([*map(_inert, rows.columns), *([marks.HEAD] if any(said) else [])])
+    for row, of, words in zip(rows.iter_rows(), cells, said, strict=True):
+        texts = [
+            f"{value}{marks.of(of[column], assumed)[0]}" if isinstance(value, str) and column in of else value
+            for column, value in zip(rows.columns, row, strict=True)
+        ]
+        writer.writerow([*map(_inert, texts), *([words] if any(said) else [])])
     path = out / "tables" / f"{checked_name(name)}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(buffer.getvalue(), encoding="utf-8")
     return path
+
+
+def _parts(frame: Frame) -> tuple[pl.DataFrame, list[dict[str, Shown]]]:
+    return split(frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame))
 
 
 def _is_wide(rows: pl.DataFrame) -> bool:
