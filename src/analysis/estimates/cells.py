@@ -24,8 +24,8 @@ LINKED = ("figure", "value")
 class Shown:
     """A cell that shows (a part of) an estimate, as the text or number `content`.
 
-    `part` says which: the whole figure, its value alone, an end of its interval, values that it is made of
-    ("input"), or the reason that it has no interval.
+    `part` says which: the whole figure, its value alone, an end of its interval (or what that rests on: n, a method),
+    values that it is made of ("input"), or the reason that it has no interval.
     """
 
     estimate: Estimate
@@ -40,6 +40,11 @@ def ends(estimate: Estimate, scale: float = 1.0) -> dict[str, Shown]:
     return {
         name: Shown(estimate, None if numbers[name] is None else scale * numbers[name], part) for name, part in parts
     }
+
+
+def basis(estimate: Estimate) -> dict[str, Shown]:
+    """The columns n, n_of and method: what the interval rests on."""
+    return {name: Shown(estimate, getattr(estimate, name), "end") for name in ("n", "n_of", "method")}
 
 
 def reason(estimate: Estimate) -> Shown | None:

@@ -154,12 +154,17 @@ def table(judged: list[Judged]) -> pl.DataFrame:
             j.claim["text"],
             _published(j),
             WORDS[j.verdict.verdict] if j.found is None else Shown(j.found, WORDS[j.verdict.verdict]),
-            j.why[:1].upper() + j.why[1:],
+            _why(j),
         )
         for j in judged
     ]
     names = ("claim", "which is", "what it says", "figure", "verdict", "why")
     return cells.frame(rows, dict.fromkeys(names, pl.String))
+
+
+def _why(j: Judged) -> str | Shown:
+    said = j.why[:1].upper() + j.why[1:]
+    return said if j.found is None else Shown(j.found, said, "reason")
 
 
 def _published(j: Judged) -> str:

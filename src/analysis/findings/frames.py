@@ -22,8 +22,7 @@ def frame(estimates: Iterable[Estimate], *qualifiers: str, scale: float = 1) -> 
     table = [
         {
             **{q: e.qualifiers.get(q) for q in qualifiers},
-            **cells.ends(e, scale), "n": e.n, "n_of": e.n_of, "method": e.method,
-            "reason": cells.reason(e),
+            **cells.ends(e, scale), **cells.basis(e), "reason": cells.reason(e),
         }
         for e in estimates
     ]  # fmt: skip

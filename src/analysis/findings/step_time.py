@@ -66,8 +66,8 @@ def share_table(shares: list[Estimate]) -> pl.DataFrame:
     spans = {run_of(e): e for e in shares if e.id == RANGE}
     points = [e for e in shares if e.id == SHARE]
     rows = [
-        (run_of(e), "step time", *cells.ends(e, 100).values(), spans.get(run_of(e)), e.n, e.n_of, e.method,
-         cells.reason(e))
+        (run_of(e), "step time", *cells.ends(e, 100).values(), spans.get(run_of(e)),
+         *cells.basis(e).values(), cells.reason(e))
         for e in points
     ]  # fmt: skip
     floats, texts = dict.fromkeys(("value", "low", "high"), pl.Float64), ("n_of", "method", "reason")

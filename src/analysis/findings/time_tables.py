@@ -104,11 +104,13 @@ def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares:
         if share.low is None or share.high is None or not len(windows.start_s):
             continue
         whole = pl.Series(windows.whole)
+        band = {end: cell for end, cell in cells.ends(share).items() if end != "value"}
         parts.append(
             pl.DataFrame({
                 "group": run.name, "minutes": (windows.start_s + windows.end_s) / 2 / 60 - windows.start_s[0] / 60,
                 "value": pl.select(pl.when(whole > 0).then(100 * pl.Series(windows.part) / whole)).to_series(),
                 "low": 100 * share.low, "high": 100 * share.high, "requests": windows.requests,
+                cells.SOURCES: pl.Series([band] * len(whole), dtype=pl.Object),
             })
         )  # fmt: skip
     floats = dict.fromkeys(("minutes", "value", "low", "high", "requests"), pl.Float64)
@@ -158,8 +160,8 @@ def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFram
             run_of(e),
             e.qualifiers.get("reason", "finish reasons") if e.id == "finish.share" else "prefix cache hits",
             e,
-            e.n,
-            e.method,
+            Shown(e, e.n, "value"),
+            Shown(e, e.method, "end"),
         )
         for e in [*shown, *hits]
     ]

@@ -59,7 +59,7 @@ def figure(
         _write_files(spec, name, out)
         write_csv(table, name, out, assumed)
         links = _links(name)
-    numbers = grid(table, f"The numbers of the figure: {_title(spec)}", assumed, linked=out is not None)
+    numbers = grid(table, name, f"The numbers of the figure: {_title(spec)}", assumed, linked=out is not None)
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     html = (
         f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{_inline(spec, name)}'

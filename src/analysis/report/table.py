@@ -21,6 +21,7 @@ from analysis.findings.assumed import Assumptions
 from analysis.redact import redact
 from analysis.report import marks
 from analysis.report.answer import anchor
+from analysis.report.marks import Mark, Row
 from analysis.report.names import NUMBERS, checked_name
 
 NARROW_COLUMNS = 4
@@ -29,7 +30,8 @@ PRINTED_PLACES = 2
 """Logs print GiB and seconds with two decimals."""
 SHORT = 36
 """Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
-NOTHING = Assumptions()
+NOTHING, NO_MARK = Assumptions(), Mark()
+HOW, WHY_NOT = "how it was obtained", "why there is none"
 _ENDS = ("value", "low", "high")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text cell that starts with one of these
 
@@ -55,50 +57,47 @@ def table(frame: Frame, name: str, out: Path | None, caption: str, assumed: Assu
     if out is not None:
         write_csv(frame, name, out, assumed)
         link = f'<p class="links"><a href="tables/{checked_name(name)}.csv" download>CSV</a></p>'
-    shown = grid(frame, caption, assumed, linked=out is not None)
+    shown = grid(frame, name, caption, assumed, linked=out is not None)
     return Table(name, f'<div class="table" id="table-{checked_name(name)}">{shown}{link}</div>')
 
 
-def grid(frame: Frame, caption: str, assumed: Assumptions = NOTHING, *, linked: bool = False) -> str:
+def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, *, linked: bool = False) -> str:
     """The bare HTML table in a box that scrolls by itself and can be reached by keyboard, and what its marks mean."""
-    plain, cells = _parts(frame)
-    rows = tidy(plain)
+    rows, cells, signs = _parts(frame, name, assumed)
     right = [dtype.is_numeric() for dtype in rows.dtypes]
     kinds = [' class="number"' if r else _class(column) for r, column in zip(right, rows, strict=True)]
     head = "".join(f'<th scope="col"{k}>{_shown(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
     label = _shown(caption)
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
+    columns = list(zip(rows.columns, kinds, tags, strict=True))
     body = "".join(
         "<tr>"
         + "".join(
-            f"<{t}{k}>{_of(v, of.get(c), assumed, linked)}</{t[:2]}>"
-            for v, c, k, t in zip(row, rows.columns, kinds, tags, strict=True)
+            f"<{tag}{kind}>{_content(value, of.get(c) if linked else None, sign.get(c, NO_MARK))}</{tag[:2]}>"
+            for value, (c, kind, tag) in zip(row, columns, strict=True)
         )
         + "</tr>\n"
-        for row, of in zip(_rounded(rows), cells, strict=True)
+        for row, of, sign in zip(_rounded(rows), cells, signs, strict=True)
     )
     body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
     hint = '<p class="hint" aria-hidden="true">Scroll sideways: more columns →</p>' if _is_wide(rows) else ""
     return (
         f'{hint}<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
         f"<caption><span>{label}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
-        f"{marks.legend(cells, assumed)}"
+        f"{marks.legend(signs)}"
     )
 
 
-def _of(value: Any, cell: Shown | None, assumed: Assumptions, linked: bool) -> str:
-    """A cell's content: what it shows, as a link where it shows a figure, with its mark."""
+def _content(value: Any, cell: Shown | None, mark: Mark) -> str:
+    """What a cell holds: its text, as a link to how it was obtained where it shows a figure, and its mark."""
     text = _shown(value)
-    if cell is None:
-        return text
-    mark, words = marks.of(cell, assumed)
-    sign = f'<span class="mark" title="{words}"' if mark else ""
-    if not linked or cell.part not in LINKED:
-        return f'{text}{sign} role="img" aria-label="{words}">{mark}</span>' if mark else text
-    name = f"{text}, how it was obtained" + (f"; {words}" if mark else "")
-    sign = f'{sign} aria-hidden="true">{mark}</span>' if mark else ""
-    return f'<a href="{NUMBERS}.html#{anchor(cell.estimate)}" aria-label="{name}">{text}{sign}</a>'
+    if cell is None or cell.part not in LINKED:
+        sign = f'<span class="mark" role="img" title="{mark.words}" aria-label="{mark.words}">{mark.sign}</span>'
+        return text + sign if mark else text
+    sign = f'<span class="mark" title="{mark.words}">{mark.sign}</span>' if mark else ""
+    said = f"{text}, {HOW if value is not None else WHY_NOT}" + (f"; {mark.words}" if mark else "")
+    return f'<a href="{NUMBERS}.html#{anchor(cell.estimate)}" aria-label="{said}">{text}{sign}</a>'
 
 
 def cell(value: Any) -> str:
@@ -124,27 +123,29 @@ def _decimal(value: float) -> str:
 def write_csv(frame: Frame, name: str, out: Path, assumed: Assumptions = NOTHING) -> Path:
     """Write tables/<name>.csv with all digits; texts that a spreadsheet would run get a leading quote.
 
-    Texts have their marks; a last column says of each row which of its figures rest on assumptions, if any row has one.
+    Texts have their marks; a last column says of each row what in it rests on assumptions, where any row has a mark.
     """
-    plain, cells = _parts(frame)
-    rows, buffer = tidy(plain), io.StringIO()
-    said = [marks.in_words(of, assumed) for of in cells]
+    rows, _, signs = _parts(frame, name, assumed)
+    said, buffer = [marks.in_words(row) for row in signs], io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*map(_inert, rows.columns), *([marks.HEAD] if any(said) else [])])
-    for row, of, words in zip(rows.iter_rows(), cells, said, strict=True):
-        texts = [
-            f"{value}{marks.of(of[column], assumed)[0]}" if isinstance(value, str) and column in of else value
-            for column, value in zip(rows.columns, row, strict=True)
+    for row, sign, words in zip(rows.iter_rows(), signs, said, strict=True):
+        marked = [
+            f"{value}{sign[c].sign}" if isinstance(value, str) and c in sign else value
+            for c, value in zip(rows.columns, row, strict=True)
         ]
-        writer.writerow([*map(_inert, texts), *([words] if any(said) else [])])
+        writer.writerow([*map(_inert, marked), *([words] if any(said) else [])])
     path = out / "tables" / f"{checked_name(name)}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(buffer.getvalue(), encoding="utf-8")
     return path
 
 
-def _parts(frame: Frame) -> tuple[pl.DataFrame, list[dict[str, Shown]]]:
-    return split(frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame))
+def _parts(frame: Frame, name: str, assumed: Assumptions) -> tuple[pl.DataFrame, list[dict[str, Shown]], list[Row]]:
+    """The plain rows, and of each row the estimates and the marks of its cells."""
+    plain, cells = split(frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame))
+    rows = tidy(plain)
+    return rows, cells, marks.of_rows(rows.iter_rows(named=True), cells, name, assumed)
 
 
 def _is_wide(rows: pl.DataFrame) -> bool:
