@@ -74,10 +74,12 @@ def matches(pattern: str, estimate: Estimate) -> bool:
 
 def is_reading(pattern: str, table: str, column: str, row: Mapping[str, Any]) -> bool:
     """Whether "table column key=value ..." names this cell; columns and values as `plain` writes them."""
-    name, of, *named = pattern.split()[:MOST]
+    name, of, *named = (*pattern.split()[:MOST], "", "")
+    if (name, of) != (table, plain(column)):
+        return False
     values = {plain(key): plain(str(value)) for key, value in row.items()}
-    pairs = (part.partition("=") for part in named)
-    return (name, of) == (table, plain(column)) and all(values.get(key) == value for key, _, value in pairs)
+    pairs = (part.partition("=") for part in named if part)
+    return all(values.get(key) == value for key, _, value in pairs)
 
 
 def plain(text: str) -> str:

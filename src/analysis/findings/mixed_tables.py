@@ -146,7 +146,8 @@ def times_table(times: list[Estimate]) -> pl.DataFrame:
         "slow tail",
         "tail by block",
     )
-    return cells.frame(rows.values(), dict.fromkeys(columns, pl.String))
+    made = cells.frame(rows.values(), dict.fromkeys(columns, pl.String))
+    return made if any(made["prompt tokens"]) else made.drop("prompt tokens")
 
 
 def ttft_frame(times: list[Estimate]) -> pl.DataFrame:

@@ -202,7 +202,8 @@ def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
     )  # fmt: skip
     columns = {"arm": pl.String, "boots": pl.Int64} | dict.fromkeys(texts, pl.String)
     order = ["arm", "population", "measure", "boots", *texts[2:]]
-    return cells.frame(found.values(), {c: columns[c] for c in order}).sort("arm", maintain_order=True)
+    made = cells.frame(found.values(), {c: columns[c] for c in order}).sort("arm", maintain_order=True)
+    return made if made["population"].count() else made.drop("population")
 
 
 def pairs_table(estimates: list[Estimate]) -> pl.DataFrame:

@@ -1,5 +1,6 @@
 """Marks on cells that rest on assumed figures: a sign in the cell, and under the table what it means."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -60,7 +61,8 @@ def of_rows(
 
 def _of_shown(cell: Shown, assumed: Assumptions) -> Mark:
     found = assumed.of(cell.estimate)
-    return Mark() if found is None or found[0] not in REACHES[cell.part] else Mark(*found)
+    no_number = cell.part == "reason" and not re.search(r"\d", str(cell.content))
+    return Mark() if found is None or found[0] not in REACHES[cell.part] or no_number else Mark(*found)
 
 
 def _of_reading(name: str, column: str, row: Mapping[str, Any], assumed: Assumptions) -> Mark:

@@ -30,6 +30,10 @@ PRINTED_PLACES = 2
 """Logs print GiB and seconds with two decimals."""
 SHORT = 36
 """Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
+NAME = 16
+"""Characters of a row's name that stays in one line on a narrow screen too."""
+LONG, FIRST_WORDS = 80, 56
+"""Characters of a text that is folded on a narrow screen, and about how many of it are shown there."""
 NOTHING, NO_MARK = Assumptions(), Mark()
 HOW, WHY_NOT = "how it was obtained", "why there is none"
 _ENDS = ("value", "low", "high")
@@ -70,6 +74,8 @@ def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, 
     label = _shown(caption)
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
+    if tags and tags[0] != "td":
+        kinds[0] = kinds[0].replace("short", f"short{_wrapping(rows.to_series(0))}")
     columns = list(zip(rows.columns, kinds, tags, strict=True))
     body = "".join(
         "<tr>"
@@ -89,15 +95,34 @@ def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, 
     )
 
 
-def _content(value: Any, cell: Shown | None, mark: Mark) -> str:
+def _content(value: Any, of: Shown | None, mark: Mark) -> str:
     """What a cell holds: its text, as a link to how it was obtained where it shows a figure, and its mark."""
-    text = _shown(value)
-    if cell is None or cell.part not in LINKED:
+    text = _plain(value)
+    if of is None or of.part not in LINKED:
         sign = f'<span class="mark" role="img" title="{mark.words}" aria-label="{mark.words}">{mark.sign}</span>'
-        return text + sign if mark else text
+        return _folded(text, sign if mark else "")
     sign = f'<span class="mark" title="{mark.words}">{mark.sign}</span>' if mark else ""
-    said = f"{text}, {HOW if value is not None else WHY_NOT}" + (f"; {mark.words}" if mark else "")
-    return f'<a href="{NUMBERS}.html#{anchor(cell.estimate)}" aria-label="{said}">{text}{sign}</a>'
+    figure, reason = _without_reason(text or "—")
+    said = f"{figure}, {HOW if of.estimate.value is not None else WHY_NOT}" + (f"; {mark.words}" if mark else "")
+    link = f'<a href="{NUMBERS}.html#{anchor(of.estimate)}" aria-label="{escape(said)}">{escape(figure)}{sign}</a>'
+    return link + _folded(reason)
+
+
+def _folded(text: str, sign: str = "") -> str:
+    """A text and its sign; a long one so that a narrow screen shows its first words, and the rest when asked."""
+    if len(text) <= LONG:
+        return escape(text) + sign
+    at = text.rfind(" ", 0, FIRST_WORDS) + 1 or FIRST_WORDS
+    return f'<details class="fold"><summary>{sign}{escape(text[:at])}</summary>{escape(text[at:])}</details>'
+
+
+def _without_reason(text: str) -> tuple[str, str]:
+    """A figure, which is the link, and the reason that it has none or no interval, which stands beside it."""
+    for lead in ("not computable", "no interval"):
+        if text.startswith(f"{lead}: "):
+            return lead, text.removeprefix(lead)
+    figure, opened, reason = text.partition(" (no interval: ")
+    return figure, opened + reason
 
 
 def cell(value: Any) -> str:
@@ -183,8 +208,17 @@ def _class(column: pl.Series) -> str:
     return ' class="short"' if longest <= SHORT else ' class="long"'
 
 
+def _wrapping(column: pl.Series) -> str:
+    """A further class for names of rows that would fill a narrow screen in one line."""
+    return " wrap" if any(len(str(name)) > NAME for name in column) else ""
+
+
+def _plain(value: Any) -> str:
+    return redact(cell(value)).text if isinstance(value, str) else cell(value)
+
+
 def _shown(value: Any) -> str:
-    return escape(redact(cell(value)).text if isinstance(value, str) else cell(value))
+    return escape(_plain(value))
 
 
 def _inert(value: Any) -> Any:
