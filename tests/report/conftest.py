@@ -59,12 +59,12 @@ table(rows, "wide", OUT, "Wide " + HOSTILE)
 
 
 CELLS = """
-low = Estimate(0.5, "1", "estimate", "m", 0.4, 0.6).named("finish.share", "20-second", boot=NODE, reason=HOSTILE)
-bare = no_interval(0.5, "1", "m", "one boot of " + HOSTILE).named("finish.share", "20-second", boot="b2")
-gone = not_computable("1", "what " + HOSTILE + " says, which is not to be had without a counter of " + QUOTE)
-gone = gone.named("finish.share", "20-second", boot="b3")
-assumed = Assumptions((Assumption("drift " + HOSTILE, "w", {"values": ("finish.share boot=b2",),
-                                                            "intervals": ("finish.share boot=" + NODE,)}),))
+low = Estimate(0.5, "1", "estimate", "m", 0.4, 0.6).named("time.wall_state", "20-second", boot=NODE, reason=HOSTILE)
+bare = no_interval(0.5, "1", "m", "one boot of " + HOSTILE).named("time.wall_state", "20-second", boot="b2")
+gone = not_computable("1", "what " + HOSTILE + " says, which is not to be had without a counter of it")
+gone = gone.named("time.wall_state", "20-second", boot="b3")
+assumed = Assumptions((Assumption("drift " + HOSTILE, "w", {"values": ("time.wall_state boot=b2",),
+                                                            "intervals": ("time.wall_state boot=" + NODE,)}),))
 record("20-second", [assumed.mark(e) for e in (low, bare, gone)])
 rows = cells.frame(
     [(e.qualifiers["boot"], e, *cells.ends(e, 100).values(), cells.reason(e), "read") for e in (low, bare, gone)],

@@ -82,7 +82,7 @@ def test_what_is_quoted_is_redacted(report: Path) -> None:
     assert quote.startswith("url=http://[host e52c]:8000 user=[e-mail 0816] ")
     page = (report / "10-first.html").read_text()
     assert "<code>url=http://[host e52c]:8000 user=[e-mail 0816] &lt;script&gt;" in page
-    assert "Taken out of what is quoted: e-mail (1), host (3)." in (report / "index.html").read_text()
+    assert "Taken out of what is quoted: e-mail (1), host (4)." in (report / "index.html").read_text()
 
 
 def test_no_host_and_no_address_is_in_any_generated_file(report: Path) -> None:

@@ -1,4 +1,7 @@
-"""Marks on cells that rest on assumed figures: a sign in the cell, and under the table what it means."""
+"""Marks on cells that rest on assumed figures: a sign in the cell, and under the table what it means.
+
+A cell that shows no number ("not known") rests on none, unless it says which units or method an interval has.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -61,8 +64,8 @@ def of_rows(
 
 def _of_shown(cell: Shown, assumed: Assumptions) -> Mark:
     found = assumed.of(cell.estimate)
-    no_number = cell.part == "reason" and not re.search(r"\d", str(cell.content))
-    return Mark() if found is None or found[0] not in REACHES[cell.part] or no_number else Mark(*found)
+    has_number = cell.part == "end" or re.search(r"\d", str(cell.content)) is not None
+    return Mark(*found) if found and found[0] in REACHES[cell.part] and has_number else Mark()
 
 
 def _of_reading(name: str, column: str, row: Mapping[str, Any], assumed: Assumptions) -> Mark:
