@@ -48,6 +48,10 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
     return database, _connected(database)
 
 
+def _key(estimate: Estimate) -> tuple[object, ...]:
+    return (estimate.id, *sorted(estimate.qualifiers.items()))
+
+
 def _connected(database: Path) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(str(database), read_only=True)
     without_bar(connection)  # it would show on the pages
@@ -69,6 +73,7 @@ class Study:
         self.assumptions = assumptions(self.connection)
         self.reconstruction = reconstruction(self.connection)
         self.estimates: list[Estimate] = []
+        self._kept: dict[tuple[object, ...], list[Estimate]] = {}
         self.claims: list[dict[str, Any]] = []
         self.takeaways: list[dict[str, Any]] = []
 
@@ -109,9 +114,15 @@ class Study:
                 raise ValueError("an estimate is recorded under an id: call .named(id, finding, ...) first")
             if not estimate.finding:
                 raise ValueError('say which page computed it: .named(id, "NN-name of this notebook", ...)')
-            if estimate not in self.estimates:
-                self.estimates.append(estimate)
+            self._keep(estimate)
         self._write_results()
+
+    def _keep(self, estimate: Estimate) -> None:
+        """One figure is kept once; it is looked for among those of its name only: a fleet has thousands."""
+        same = self._kept.setdefault(_key(estimate), [])
+        if estimate not in same:
+            same.append(estimate)
+            self.estimates.append(estimate)
 
     def answer(
         self,
@@ -158,7 +169,9 @@ class Study:
 
     def _record_shown(self, frame: pl.DataFrame) -> None:
         """What a cell shows has its place on the page of all numbers."""
-        self.record(*(cell.estimate for row in split(frame)[1] for cell in row.values()))
+        shown = {id(cell.estimate): cell.estimate for row in split(frame)[1] for cell in row.values()}
+        if new := [e for e in shown.values() if self.assumptions.mark(e) not in self._kept.get(_key(e), ())]:
+            self.record(*new)
 
     def _captioned(self, caption: str) -> str:
         """A figure that is passed on alone still says what it was made from."""

@@ -11,6 +11,7 @@ import pytest
 from analysis.report.errors import ReportError
 from analysis.report.offline import loads
 from analysis.report.pages import convert, fill, render
+from analysis.report.single import single
 
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
 
@@ -147,6 +148,15 @@ def test_a_page_with_a_plain_chart_stops_the_build(tmp_path: Path) -> None:
     page = convert(path)
     with pytest.raises(ReportError, match="the page 10-x would run or fetch <script>"):
         render(page, [page], "study")
+
+
+def test_one_file_has_no_link_that_leads_out_of_it(report: Path) -> None:
+    html = single(report)
+    tags = Tags(html)
+    assert len(set(tags.ids)) == len(tags.ids)
+    assert [link for link in tags.links if not link.startswith("#")] == []
+    assert {link[1:] for link in tags.links} - set(tags.ids) == set()
+    assert len([link for link in tags.links if link.startswith("#numbers--n-")]) >= 6
 
 
 def test_every_value_of_a_template_must_be_given() -> None:
