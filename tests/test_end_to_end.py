@@ -131,6 +131,22 @@ def test_every_page_and_figure_is_there(small_report: Path) -> None:
     assert svg <= {p.stem for p in small_report.glob("tables/*.csv")}
 
 
+def test_every_figure_in_a_table_leads_to_its_block(small_report: Path, results: dict[str, Any]) -> None:
+    """Most columns that show a figure are links, and each link has its target among all numbers."""
+    ids = re.findall(r' id="(n-[^"]+)"', (small_report / "numbers.html").read_text())
+    assert len(set(ids)) == len(ids) == len(results["estimates"])
+    links = {
+        page.name: re.findall(r'<a [^>]*href="numbers\.html#([^"]+)"', page.read_text())
+        for page in small_report.glob("[0-9]*.html")
+    }
+    assert sorted({link for its in links.values() for link in its} - set(ids)) == []
+    shown = {name for name, its in links.items() if its}
+    assert {"20", "25", "30", "40", "50", "60", "90"} <= {name[:2] for name in shown}
+    in_tables = {link for its in links.values() for link in its}
+    # What stands under a sentence only, or is an end of an interval in a table: no cell of its own.
+    assert len(in_tables) > 0.8 * len(ids)
+
+
 def test_a_notebook_runs_by_itself(small_study: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.ipynb"
     notebook = papermill.execute_notebook(

@@ -92,6 +92,8 @@ def test_the_page_is_in_the_report_and_on_its_first_page(copy: Path) -> None:
     index = Path(run.stdout.splitlines()[-1])
     assert 'href="55-draft-wait.html"' in index.read_text()
     assert (index.parent / "figures" / "draft-wait.svg").exists()
+    page = (index.parent / "55-draft-wait.html").read_text()
+    assert page.count('href="numbers.html#n-draft-wait-share-boot-b1"') == 2  # its value, and the figure in full
     found = {e["id"]: e for e in json.loads((index.parent / "results.json").read_text())["estimates"]}
     assert found["draft.wait_share"]["value"] == pytest.approx(12.5 / 1200)
 

@@ -126,6 +126,15 @@ def test_notebooks_are_thin_clean_and_parameterized(file: Path) -> None:
     )
 
 
+def test_each_figure_and_table_has_a_name_of_its_own() -> None:
+    """The name is that of its files, and of its anchor."""
+    cells = [c.source for n in NOTEBOOKS for c in nbformat.read(n, as_version=4).cells if c.cell_type == "code"]
+    parts = [part for source in cells for part in re.split(r"study\.(?:figure|table)\(", source)[1:]]
+    names = [re.search(r'"([a-z0-9-]+)",', part)[1] for part in parts]
+    assert len(names) > 80
+    assert sorted(names) == sorted(set(names))
+
+
 def test_tracked_text_speaks_of_the_project_alone() -> None:
     """No path of a machine that it was made on."""
     kinds = {".py", ".md", ".sql", ".toml", ".ipynb", ".jsonl", ".log", ".json"}

@@ -11,6 +11,7 @@ import duckdb
 import polars as pl
 
 from analysis import paths
+from analysis.estimates.cells import split
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.length_line import AtLength
 from analysis.findings import ask, lengths
@@ -49,6 +50,10 @@ def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duck
     return database, _connected(database)
 
 
+def _key(estimate: Estimate) -> tuple[object, ...]:
+    return (estimate.id, *sorted(estimate.qualifiers.items()))
+
+
 def _connected(database: Path) -> duckdb.DuckDBPyConnection:
     # Named as what a killed process leaves behind is: the next run removes it (store/load.py).
     spill = database.with_name(f".{database.stem}.{os.getpid()}.partial-queries")
@@ -74,6 +79,7 @@ class Study:
         self.assumptions = assumptions(self.connection)
         self.reconstruction = reconstruction(self.connection)
         self.estimates: list[Estimate] = []
+        self._kept: dict[tuple[object, ...], list[Estimate]] = {}
         self.claims: list[dict[str, Any]] = []
         self.takeaways: list[dict[str, Any]] = []
 
@@ -114,9 +120,15 @@ class Study:
                 raise ValueError("an estimate is recorded under an id: call .named(id, finding, ...) first")
             if not estimate.finding:
                 raise ValueError('say which page computed it: .named(id, "NN-name of this notebook", ...)')
-            if estimate not in self.estimates:
-                self.estimates.append(estimate)
+            self._keep(estimate)
         self._write_results()
+
+    def _keep(self, estimate: Estimate) -> None:
+        """One figure is kept once; it is looked for among those of its name only: a fleet has thousands."""
+        same = self._kept.setdefault(_key(estimate), [])
+        if estimate not in same:
+            same.append(estimate)
+            self.estimates.append(estimate)
 
     def answer(
         self,
@@ -149,12 +161,23 @@ class Study:
         self._write_results()
 
     def figure(self, chart: alt.TopLevelMixin, name: str, table: pl.DataFrame, caption: str) -> Figure:
-        """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`."""
-        return figure(chart, name, table, self.out, self._captioned(caption))
+        """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`.
+
+        Estimates in the table (estimates/cells.py) are recorded.
+        """
+        self._record_shown(table)
+        return figure(chart, name, table, self.out, self._captioned(caption), self.assumptions)
 
     def table(self, frame: pl.DataFrame, name: str, caption: str) -> Table:
-        """Show a table; with `out`, write tables/<name>.csv."""
-        return table(frame, name, self.out, self._captioned(caption))
+        """Show a table; with `out`, write tables/<name>.csv. Estimates in it (estimates/cells.py) are recorded."""
+        self._record_shown(frame)
+        return table(frame, name, self.out, self._captioned(caption), self.assumptions)
+
+    def _record_shown(self, frame: pl.DataFrame) -> None:
+        """What a cell shows has its place on the page of all numbers."""
+        shown = {id(cell.estimate): cell.estimate for row in split(frame)[1] for cell in row.values()}
+        if new := [e for e in shown.values() if self.assumptions.mark(e) not in self._kept.get(_key(e), ())]:
+            self.record(*new)
 
     def _captioned(self, caption: str) -> str:
         """A figure that is passed on alone still says what it was made from."""

@@ -1,12 +1,15 @@
 """What a study assumes: marks on estimates, and text from outside that does no harm."""
 
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analysis import paths
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate
-from analysis.findings.assumed import assumptions, matches, reconstruction
+from analysis.findings.assumed import assumptions, is_reading, matches, reconstruction
 from analysis.report.pages import Page, render
 from analysis.study import REBUILT, Study
 from tests.simulate import Truth
@@ -68,6 +71,32 @@ def test_what_a_notebook_shows_is_marked(study: Study) -> None:
     shown = study.answer("f", "Said.", pool("b2")).html
     assert "its interval rests on assumed figures" in shown
     assert REBUILT in study.table(study.sql("select 1 as one"), "t", "A table").html
+
+
+def test_a_table_records_and_marks_what_its_cells_show(study: Study) -> None:
+    rows = cells.frame([("b1", pool("b1")), ("b2", pool("b2"))], {"boot": pl.String, "pool": pl.String})
+    shown = study.table(rows, "pools", "Pools").html
+    assert re.findall(r'aria-label="([^"]*)">(.)</span>', shown) == [
+        ("rests on assumed figures", "†"), ("its interval rests on assumed figures", "‡"),
+    ]  # fmt: skip
+    study.table(rows, "pools", "Pools")
+    assert study.estimates == [study.assumptions.mark(pool(boot)) for boot in ("b1", "b2")]
+    unnamed = cells.frame([("b1", Estimate(1.0, "1", "census", "m"))], {"boot": pl.String, "pool": pl.String})
+    with pytest.raises(ValueError, match="an estimate is recorded under an id"):
+        study.table(unnamed, "pools", "Pools")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_it"),
+    [
+        ("pools need-of-one-mib", True), ("pools need-of-one-mib boot=b-1 length=8192", True),
+        ("pools need-of-one-mib boot=b1", False), ("pools need-of-one-mib host=x", False), ("pools boot", False),
+        ("pool need-of-one-mib", False), ("pools", False), ("", False), ("pools need-of-one-mib boot", False),
+    ],
+)  # fmt: skip
+def test_patterns_of_readings(pattern: str, is_it: bool) -> None:
+    row = {"boot": "B 1", "need of one (MiB)": 3.5, "length": 8192}
+    assert is_reading(pattern, "pools", "need of one (MiB)", row) is is_it
 
 
 def test_the_banner_is_escaped(study: Study) -> None:

@@ -9,7 +9,7 @@ from boot_logs import boot_log
 from scipy import stats
 
 from analysis import paths
-from analysis.findings import boot_risk, kv_cost, kv_curves, kv_tables, memory_parts, risk_text
+from analysis.findings import boot_risk, kv_cost, kv_curves, kv_level_tables, kv_tables, memory_parts, risk_text
 from analysis.findings.kv_boots import GIB
 from analysis.study import Study
 
@@ -78,7 +78,8 @@ def test_tables_and_sentences_of_no_boots(write_study: WriteStudy) -> None:
     costs = kv_cost.costs(study.connection, known.series, known.cells)
     assert kv_tables.next_step(costs, []) == "boot the same setting at a second batch size, twice at each"
     assert kv_tables.risk_sentence([]).startswith("Whether the next boot starts cannot be said")
-    assert kv_tables.risk_table([]).height == kv_tables.step_table([]).height == kv_tables.cell_table(known).height == 0
+    empty = kv_tables.risk_table([]), kv_level_tables.step_table([], []), kv_level_tables.cell_table(known, [])
+    assert [table.height for table in empty] == [0, 0, 0]
     assert risk_text.most_useful([]) == ""
 
 

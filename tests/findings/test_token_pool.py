@@ -118,9 +118,15 @@ def test_what_a_token_figure_is(version: str | None, consistent: bool, said: str
     assert token_figure("llama.cpp", "b7010", None) == "as the engine counts it"
 
 
+def measures(study: Study) -> pl.DataFrame:
+    """The table of boots, with the figures that it shows."""
+    store = study.connection
+    return pool_tables.measures_table(store, token_pool.census(store), token_pool.identity(store))
+
+
 def test_a_pool_that_contradicts_its_concurrency_is_not_used() -> None:
     study = Study(CASES / "boot-hybrid-disagrees")
-    [row] = pool_tables.measures_table(study.connection).iter_rows(named=True)
+    [row] = measures(study).iter_rows(named=True)
     assert (row["tokens"], row["requests at that length"]) == (290_864, 33.04)
     assert row["need of one (MiB)"] == pytest.approx(31.2 * 1024 / 33.04, abs=0.06)
 
@@ -156,7 +162,7 @@ def test_tables_of_nothing_have_their_columns(write_study: WriteStudy) -> None:
     study = write_study({"a": boot_log(8192, 2048)})
     assert pool_tables.identity_table(token_pool.identity(study.connection)).height == 0
     assert pool_tables.pairs_table([]).columns == ["arm", "measure", "boots", "factor", "why none", "read with it"]
-    assert isinstance(pool_tables.measures_table(study.connection), pl.DataFrame)
+    assert isinstance(measures(study), pl.DataFrame)
     assert pool_tables.sentence([], [], []) == "What the token pool is cannot be said: no boot log prints one."
 
 

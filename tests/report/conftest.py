@@ -58,6 +58,23 @@ table(rows, "wide", OUT, "Wide " + HOSTILE)
 """
 
 
+CELLS = """
+low = Estimate(0.5, "1", "estimate", "m", 0.4, 0.6).named("time.wall_state", "20-second", boot=NODE, reason=HOSTILE)
+bare = no_interval(0.5, "1", "m", "one boot of " + HOSTILE).named("time.wall_state", "20-second", boot="b2")
+gone = not_computable("1", "what " + HOSTILE + " says, which is not to be had without a counter of it")
+gone = gone.named("time.wall_state", "20-second", boot="b3")
+assumed = Assumptions((Assumption("drift " + HOSTILE, "w", {"values": ("time.wall_state boot=b2",),
+                                                            "intervals": ("time.wall_state boot=" + NODE,)}),))
+record("20-second", [assumed.mark(e) for e in (low, bare, gone)])
+rows = cells.frame(
+    [(e.qualifiers["boot"], e, *cells.ends(e, 100).values(), cells.reason(e), "read") for e in (low, bare, gone)],
+    {"boot": pl.String, "share": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64),
+     "why none": pl.String, "kind": pl.String},
+)
+table(rows, "cells", OUT, "Cells of estimates", assumed)
+"""
+
+
 @pytest.fixture(scope="session")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of a finished report with hostile names everywhere."""
@@ -76,6 +93,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "## A wide table",
         SEEN + TABLE,
         "## A wide table",
+        CELLS,
         setup=setup,
     )
     out = root / "reports" / "study"

@@ -11,7 +11,9 @@ import json
 from pathlib import Path
 import polars as pl
 from analysis import charts
-from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.estimates import cells
+from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
+from analysis.findings.assumed import Assumption, Assumptions
 from analysis.report.answer import answer
 from analysis.report.figure import figure
 from analysis.report.table import table

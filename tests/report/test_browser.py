@@ -114,12 +114,50 @@ def test_each_figure_shows_one_chart_that_has_a_name(browser: Any, report: Path,
 
 def test_a_wide_table_scrolls_in_its_own_box_and_by_keyboard(browser: Any, report: Path) -> None:
     page = Visit(browser, report / "20-second.html", 390).page
-    box = page.get_by_role("region")
+    box = page.get_by_role("region").first
     assert box.evaluate("e => e.scrollWidth > e.clientWidth")
     box.focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_timeout(300)  # the page's own policy forbids the polling script of wait_for_function
     assert box.evaluate("e => e.scrollLeft") > 0
+
+
+def test_a_cell_leads_to_how_it_was_obtained_by_keyboard_and_without_script(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "20-second.html", 390, script=False).page
+    cells = page.locator("#table-cells tbody a")
+    names = ["50 % [40, 60], how it was obtained; its interval rests on assumed figures", "50, how it was obtained",
+             "50 %, how it was obtained; rests on assumed figures",
+             "50, how it was obtained; rests on assumed figures", "not computable, why there is none",
+             "—, why there is none"]  # fmt: skip
+    assert [cell.get_attribute("aria-label") for cell in cells.all()] == names
+    assert page.get_by_role("link", name=names[0]).count() == 1
+    cells.first.focus()
+    assert cells.first.evaluate("e => e.matches(':focus-visible') && getComputedStyle(e).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    assert page.locator(":target strong.value").inner_text() == "50 % [40, 60]"
+
+
+def test_links_in_a_table_are_quiet_and_large_enough_to_tap(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "20-second.html", 390).page
+    cell = page.locator("#table-cells tbody a").first
+    style = cell.evaluate("e => [getComputedStyle(e).textDecorationStyle, getComputedStyle(e).color]")
+    assert style == ["dotted", page.locator("#table-cells tbody th").first.evaluate("e => getComputedStyle(e).color")]
+    assert min(link.bounding_box()["height"] for link in page.locator("#table-cells tbody a").all()) >= 24
+    assert page.locator("#table-cells .mark").first.evaluate("e => getComputedStyle(e).textDecorationLine") == "none"
+    assert page.locator("#table-cells + .marks, #table-cells .marks").is_visible()
+
+
+def test_a_long_text_is_folded_on_a_narrow_screen_alone(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "20-second.html", 1280, script=False).page
+    text = page.locator("#table-cells td.long .fold").last
+    whole = text.evaluate("e => e.textContent")
+    assert len(whole) > 80 and text.inner_text().split() == whole.split()
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert text.inner_text() != whole and whole.startswith(text.inner_text())
+    text.locator("summary").click()
+    assert text.inner_text().split() == whole.split()
+    page.emulate_media(media="print")
+    assert text.inner_text().split() == whole.split()
 
 
 def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path) -> None:
@@ -134,12 +172,12 @@ def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path)
 def test_a_table_may_be_wider_than_the_text_and_says_where_it_scrolls(browser: Any, report: Path) -> None:
     page = Visit(browser, report / "20-second.html", 1280).page
     assert (
-        page.get_by_role("region").bounding_box()["width"]
+        page.get_by_role("region").first.bounding_box()["width"]
         > 1.2 * page.locator("main > p").first.bounding_box()["width"]
     )
-    assert not page.locator(".hint").is_visible()
+    assert page.locator(".hint:visible").count() == 0
     page.set_viewport_size({"width": 390, "height": 900})
-    assert page.locator(".hint").is_visible()
+    assert page.locator(".hint:visible").count() == 2
 
 
 def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) -> None:
@@ -253,6 +291,8 @@ def test_one_file_holds_the_whole_report(browser: Any, report: Path, tmp_path: P
     assert page.url.endswith("#10-first--main")
     page.locator("a[aria-label^='How this was obtained']").first.click()
     assert page.locator(":target").count() == 1
+    page.locator("[id='20-second--table-cells'] tbody a").first.click()
+    assert page.locator(":target strong.value").inner_text() == "50 % [40, 60]"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert visit.asked == [file.as_uri()]
     assert visit.said == []

@@ -11,6 +11,7 @@ import pytest
 from analysis.report.errors import ReportError
 from analysis.report.offline import loads
 from analysis.report.pages import convert, fill, render
+from analysis.report.single import single
 
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
 
@@ -82,7 +83,7 @@ def test_what_is_quoted_is_redacted(report: Path) -> None:
     assert quote.startswith("url=http://[host e52c]:8000 user=[e-mail 0816] ")
     page = (report / "10-first.html").read_text()
     assert "<code>url=http://[host e52c]:8000 user=[e-mail 0816] &lt;script&gt;" in page
-    assert "Taken out of what is quoted: e-mail (1), host (3)." in (report / "index.html").read_text()
+    assert "Taken out of what is quoted: e-mail (1), host (4)." in (report / "index.html").read_text()
 
 
 def test_no_host_and_no_address_is_in_any_generated_file(report: Path) -> None:
@@ -147,6 +148,15 @@ def test_a_page_with_a_plain_chart_stops_the_build(tmp_path: Path) -> None:
     page = convert(path)
     with pytest.raises(ReportError, match="the page 10-x would run or fetch <script>"):
         render(page, [page], "study")
+
+
+def test_one_file_has_no_link_that_leads_out_of_it(report: Path) -> None:
+    html = single(report)
+    tags = Tags(html)
+    assert len(set(tags.ids)) == len(tags.ids)
+    assert [link for link in tags.links if not link.startswith("#")] == []
+    assert {link[1:] for link in tags.links} - set(tags.ids) == set()
+    assert len([link for link in tags.links if link.startswith("#numbers--n-")]) >= 6
 
 
 def test_every_value_of_a_template_must_be_given() -> None:

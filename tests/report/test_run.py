@@ -52,6 +52,15 @@ def test_a_notebook_gets_its_parameters_and_the_same_input_gives_the_same_bytes(
     assert len({re.findall(r"<main.*</main>", page, re.S)[0] for page in pages}) == 1
 
 
+def test_two_pages_that_write_one_file_are_refused(tmp_path: Path) -> None:
+    """The link of one of them would lead to the other's numbers."""
+    writes = "(pathlib.Path(out) / 'tables').mkdir()\n(pathlib.Path(out) / 'tables' / 'x.csv').write_text('1')"
+    books = [notebook(tmp_path / f"{name}.ipynb", "# Title", writes, setup=BARE) for name in ("10-a", "20-b")]
+    with pytest.raises(ReportError, match="^20-b and a page before it both write tables/x.csv: give one another name"):
+        build("study", tmp_path, tmp_path / "reports" / "study", books, Silent())
+    assert not (tmp_path / "reports" / "study").exists()
+
+
 BUILD = """
 import sys
 from pathlib import Path

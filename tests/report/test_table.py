@@ -1,11 +1,19 @@
 """Tables against a golden file, and their CSV."""
 
+import csv
+import re
+from html import unescape
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from analysis.report.table import cell, table
+from analysis.estimates import cells
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
+from analysis.findings.assumed import Assumption, Assumptions
+from analysis.report.answer import anchor
+from analysis.report.marks import HEAD
+from analysis.report.table import cell, grid, table
 
 GOLDEN = Path(__file__).parent / "golden"
 FRAME = pl.DataFrame({
@@ -74,3 +82,84 @@ def test_a_name_that_could_leave_the_folder_is_refused(name: str, tmp_path: Path
 )  # fmt: skip
 def test_cells(value: object, text: str) -> None:
     assert cell(value) == text
+
+
+SHARE = Estimate(0.41, "1", "estimate", "m", 0.38, 0.44).named("finish.share", "f", boot="b1", reason="<stop>")
+BARE = no_interval(6.9 * 2**30, "bytes", "m", "one boot").named("pool.available", "f", boot="b2")
+NONE = not_computable("tokens", "the log has 2 lines").named("pool.tokens", "f", boot="b2")
+SHOWN = cells.frame(
+    [("a", SHARE, *cells.ends(SHARE, 100).values(), None, 1), ("b", BARE, None, None, None, None, 2),
+     ("c", NONE, *cells.ends(NONE).values(), cells.reason(NONE), 3)],
+    {"run": pl.String, "share": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64), "why": pl.String,
+     "read": pl.Int64},
+)  # fmt: skip
+
+
+def rests(**reaches: str) -> Assumptions:
+    """One assumed figure that reaches these estimates (or readings), by part."""
+    parts = {part: (pattern,) for part, pattern in reaches.items() if part in ("values", "intervals", "wording")}
+    return Assumptions((Assumption("drift", "not published", parts, (reaches.get("readings", ""),)),))
+
+
+def test_a_figure_leads_to_how_it_was_obtained_and_its_reason_stands_beside_it(tmp_path: Path) -> None:
+    html = table(SHOWN, "shown", tmp_path, "x").html
+    place = "numbers.html#n-finish-share-boot-b1-reason-stop"
+    assert (
+        f'<a href="{place}" aria-label="41.0 % [38.0, 44.0], how it was obtained">41.0 % [38.0, 44.0]</a></td>' in html
+    )
+    assert f'<td class="number"><a href="{place}" aria-label="41.0, how it was obtained">41.0</a></td>' in html
+    assert '<td class="number">38.0</td><td class="number">44.0</td>' in html
+    assert 'aria-label="6.9 GiB, how it was obtained">6.9 GiB</a> (no interval: one boot)</td>' in html
+    assert 'aria-label="not computable, why there is none">not computable</a>: the log has 2 lines</td>' in html
+    assert 'aria-label="—, why there is none">—</a></td>' in html
+    assert html.count("<a href=") == 1 + 5 and anchor(SHARE) in place  # one more is the CSV
+    assert "href" not in table(SHOWN, "shown", None, "x").html
+
+
+@pytest.mark.parametrize(
+    ("reaches", "signs", "words"),
+    [
+        ({"values": "finish.share"}, {0: ["share†", "value†", "low†", "high†"]}, "share; value; low; high"),
+        ({"intervals": "finish.share boot=b1"}, {0: ["share‡", "low‡", "high‡"]},
+         "share (its interval); low (its interval); high (its interval)"),
+        ({"wording": "pool.*"}, {1: ["share§"], 2: ["share§", "why§"]}, "share (numbers in its reason)"),
+        ({"readings": "shown read run=c"}, {2: ["read†"]}, "read"),
+        ({"values": "finish.share boot=b2"}, {}, ""),
+    ],
+)  # fmt: skip
+def test_what_rests_on_assumed_figures_is_marked(
+    reaches: dict[str, str], signs: dict[int, list[str]], words: str, tmp_path: Path
+) -> None:
+    html = table(SHOWN, "shown", tmp_path, "x", rests(**reaches)).html
+    body = html.split("<tbody>")[1].split("</tbody>")[0].strip().split("</tr>\n")
+    found = {}
+    for at, row in enumerate(body):
+        contents = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row)
+        marked = [(c, m[1]) for c, text in zip(SHOWN.columns, contents, strict=False)
+                  if (m := re.search(r'<span class="mark"[^>]*>(.)</span>', text))]  # fmt: skip
+        if marked:
+            found[at] = [f"{column}{sign}" for column, sign in marked]
+    assert found == signs
+    assert ('<p class="marks">' in html) == bool(signs)
+    rows = list(csv.DictReader((tmp_path / "tables/shown.csv").open()))
+    assert [at for at, row in enumerate(rows) if row.get(HEAD)] == list(signs)
+    if signs:
+        assert rows[min(signs)][HEAD] == words
+        sign, key = signs[min(signs)][0][-1], "drift"
+        assert f"{sign} " in html.split('<p class="marks">')[1] and f"Assumed: {key} (study.toml)." in html
+        assert rows[0]["share"] == "41.0 % [38.0, 44.0]" + ("" if 0 not in signs else signs[0][0][-1])
+
+
+def test_a_mark_is_told_to_those_who_do_not_see_it() -> None:
+    linked = grid(SHOWN, "shown", "x", rests(values="finish.share"), linked=True)
+    assert 'aria-label="41.0 % [38.0, 44.0], how it was obtained; rests on assumed figures">' in linked
+    assert '38.0<span class="mark" role="img" title="rests on assumed figures" aria-label="rests on assumed' in linked
+
+
+def test_a_long_text_is_folded_at_a_word_and_loses_nothing() -> None:
+    text = "not computable: <the> outputs were not judged, and that one parses does not say that it is a valid record"
+    html = table(pl.DataFrame({"a": ["x"], "b": [text]}), "t", None, "x").html
+    [(first, rest)] = re.findall(r'<details class="fold"><summary>(.*?)</summary>(.*?)</details>', html)
+    assert unescape(first) == "not computable: <the> outputs were not judged, and that "
+    assert unescape(first + rest) == text
+    assert "fold" not in table(pl.DataFrame({"a": ["x"], "b": [text[:80]]}), "t", None, "x").html

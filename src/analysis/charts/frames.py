@@ -24,12 +24,12 @@ BREAK = "\u200b"
 def tidy(frame: Frame, *columns: str) -> pl.DataFrame:
     """The frame in polars with these columns at least: decimals as floats, and null for what is not finite.
 
-    Raises ValueError, naming them, for columns that are missing.
+    Columns of objects, which no chart draws, are left out. Raises ValueError for columns that are missing, naming them.
     """
     rows = frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
     if missing := [c for c in columns if c not in rows.columns]:
         raise ValueError(f"the frame lacks the columns {', '.join(missing)}")
-    rows = rows.with_columns(cs.decimal().cast(pl.Float64))
+    rows = rows.drop(cs.by_dtype(pl.Object)).with_columns(cs.decimal().cast(pl.Float64))
     return rows.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
 
 

@@ -20,8 +20,11 @@ PARAMETERS = """\
 data: str = "data/vllm-cpu"  # the study: a path, or the name of a folder below data/
 out: str = ""  # where figures, tables and results are written; empty: nowhere"""
 SETUP = """\
+import polars as pl
+
 from analysis import charts
-from analysis.findings import inventory
+from analysis.estimates import cells
+from analysis.findings import inventory, token_pool
 from analysis.study import Study
 
 study = Study(data, out)"""
@@ -39,7 +42,8 @@ study.figure(
     "Counted over the boot logs of the study.",
 )"""
 TABLE = """\
-boots = study.sql("select boot, outcome, token_pool_total_tokens as tokens from boots order by boot")
+pools = [e for e in token_pool.census(study.connection) if e.id == "pool.tokens"]
+boots = cells.frame([(e.qualifiers["boot"], e) for e in pools], {{"boot": pl.String, "pool": pl.String}})
 study.table(boots, "{name}-boots", "Boots and their pools; one row a boot")"""
 LIMITS = """\
 ## What this page cannot show

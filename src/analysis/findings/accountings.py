@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.amdahl import SEQUENTIAL
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import round_interval, show, show_number
@@ -141,15 +142,11 @@ class Accountings:
 
 def table(rows: list[Estimate]) -> pl.DataFrame:
     """One row a run and accounting: prefill share and interval in %, and why there is none."""
-    return pl.DataFrame(
-        [
-            (run_of(e), NAMES[e.id], *(None if x is None else 100 * x for x in (e.value, e.low, e.high)), e.reason)
-            for e in rows
-        ],
-        schema={"label": pl.String, "group": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-                "reason": pl.String},
-        orient="row",
-    )  # fmt: skip
+    texts, floats = ("label", "group"), ("value", "low", "high")
+    return cells.frame(
+        [(run_of(e), NAMES[e.id], *cells.ends(e, 100).values(), cells.reason(e)) for e in rows],
+        dict.fromkeys(texts, pl.String) | dict.fromkeys(floats, pl.Float64) | {"reason": pl.String},
+    )
 
 
 def describe(rows: list[Estimate]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from typing import Any
 
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings.arm_tables import comparable, margin, measure_text, percent, verdict_text
@@ -29,13 +30,13 @@ def forest_table(found: list[Estimate]) -> pl.DataFrame:
         {
             "measure": SHORT[e.qualifiers["measure"]], "class": e.qualifiers.get("class"),
             "arm": f"{e.qualifiers['b']} / {e.qualifiers['a']}" if several else e.qualifiers["b"],
-            "value": e.value, "low": e.low, "high": e.high, "verdict": e.verdict,
+            **cells.ends(e), "verdict": e.verdict,
         }
         for e in comparable(found) if e.value is not None
     ]  # fmt: skip
     texts, numbers = ("measure", "class", "arm"), ("value", "low", "high")
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64) | {"verdict": pl.String}
-    frame = pl.DataFrame(rows, schema=schema)
+    frame = cells.frame(rows, schema)
     place = {name: i for i, name in enumerate(SHORT.values())}
     order = pl.col("measure").replace_strict(place, return_dtype=pl.Int64)
     return frame.sort(order, "class", maintain_order=True)

@@ -5,6 +5,8 @@ from math import exp, log
 
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.compare import MARGIN
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
@@ -213,15 +215,19 @@ def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
     rows = [
         {
             "arms": f"{e.qualifiers['b']} over {e.qualifiers['a']}", "measure": measure_text(e),
-            "values": f"{centre(of, e.qualifiers['a'], e)} → {centre(of, e.qualifiers['b'], e)}",
-            "ratio": show(e) if e.low is not None else show_number(e.value, "x", digits=2) if e.value else "—",
+            "values": Shown(e, f"{centre(of, e.qualifiers['a'], e)} → {centre(of, e.qualifiers['b'], e)}", "input"),
+            "ratio": Shown(e, _ratio(e)),
             "verdict": verdict_text(e, margin(of)), "boots": e.n,
             "know with it": "; ".join(dict.fromkeys([*price(of, e), *_decides(e)])) or "—",
         }
         for e in found
     ]  # fmt: skip
     texts = ("arms", "measure", "values", "ratio", "verdict")
-    return pl.DataFrame(rows, schema=dict.fromkeys(texts, pl.String) | {"boots": pl.Int64, "know with it": pl.String})
+    return cells.frame(rows, dict.fromkeys(texts, pl.String) | {"boots": pl.Int64, "know with it": pl.String})
+
+
+def _ratio(e: Estimate) -> str:
+    return show(e) if e.low is not None else show_number(e.value, "x", digits=2) if e.value else "—"
 
 
 def _decides(e: Estimate) -> list[str]:

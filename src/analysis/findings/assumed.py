@@ -2,10 +2,11 @@
 
 Some studies are written from figures that were published, because their raw files were not (docs/formats/study.md). A
 [[figure]] of study.toml that is assumed lists the estimates it reaches: their values, only their intervals, or only the
-wording of the reason that there is none.
+wording of the reason that there is none; and the cells of tables that show what was read and is no estimate.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -20,15 +21,21 @@ PARTS: tuple[Part, ...] = ("values", "intervals", "wording")
 SAID = {"values": "rests on assumed figures", "intervals": "its interval rests on assumed figures",
          "wording": "numbers in its reason rest on assumed figures"}  # fmt: skip
 """What is said of an estimate of which this part rests on assumptions."""
+MOST = 8
+"""Words of a pattern that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """One assumed figure: its name, why it is not known, and patterns of the estimates it reaches, by part."""
+    """One assumed figure: its name, why it is not known, and patterns of the estimates it reaches, by part.
+
+    `readings` are patterns of cells that show it, or what was made of it, without an estimate.
+    """
 
     key: str
     why: str
     reaches: Mapping[Part, tuple[str, ...]]
+    readings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,10 @@ class Assumptions:
             if found:
                 return part, found
         return None
+
+    def of_reading(self, table: str, column: str, row: Mapping[str, Any]) -> tuple[Assumption, ...]:
+        """The assumed figures that this column of this row of the table of that name was made from."""
+        return tuple(a for a in self.all if any(is_reading(p, table, column, row) for p in a.readings))
 
     def mark(self, estimate: Estimate) -> Estimate:
         """The estimate with a warning where it rests on assumptions."""
@@ -61,12 +72,28 @@ def matches(pattern: str, estimate: Estimate) -> bool:
     return fnmatchcase(estimate.id, id) and all(estimate.qualifiers.get(key) == value for key, _, value in pairs)
 
 
+def is_reading(pattern: str, table: str, column: str, row: Mapping[str, Any]) -> bool:
+    """Whether "table column key=value ..." names this cell; columns and values as `plain` writes them."""
+    name, of, *named = (*pattern.split()[:MOST], "", "")
+    if (name, of) != (table, plain(column)):
+        return False
+    values = {plain(key): plain(str(value)) for key, value in row.items()}
+    pairs = (part.partition("=") for part in named if part)
+    return all(values.get(key) == value for key, _, value in pairs)
+
+
+def plain(text: str) -> str:
+    """A text as patterns have it: lower case, "-" for what is not a letter or digit: "need of one (MiB)"."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
 def assumptions(connection: duckdb.DuckDBPyConnection) -> Assumptions:
     """What the study.toml of a study says it assumes."""
     rows = connection.sql(
         r"""
         select regexp_extract(key, '^figure\[(\d+)\]\.(.+)$', ['n', 'field']) as part, value from study_facts
-        where regexp_full_match(key, 'figure\[\d+\]\.(key|why|values|intervals|wording)') order by file, line, key
+        where regexp_full_match(key, 'figure\[\d+\]\.(key|why|values|intervals|wording|readings)')
+        order by file, line, key
         """
     ).fetchall()
     figures: dict[int, dict[str, Any]] = {}
@@ -77,7 +104,8 @@ def assumptions(connection: duckdb.DuckDBPyConnection) -> Assumptions:
 
 def _assumption(fields: dict[str, Any]) -> Assumption:
     reaches = {part: tuple(p for p in _texts(fields.get(part)) if p.split()) for part in PARTS}
-    return Assumption(str(fields.get("key", "a figure without a key")), str(fields["why"]), reaches)
+    readings = tuple(p for p in _texts(fields.get("readings")) if len(p.split()) > 1)
+    return Assumption(str(fields.get("key", "a figure without a key")), str(fields["why"]), reaches, readings)
 
 
 def _texts(value: Any) -> list[str]:

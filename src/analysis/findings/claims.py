@@ -9,8 +9,10 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show_number
 from analysis.findings.assumed import SAID, Assumptions, assumptions, reconstruction
 from analysis.findings.registry import Registry, UnknownIdError
 from analysis.findings.verdicts import DIFFERS, NOT_COMPUTABLE, NOT_SUPPORTED, REPRODUCED, Said, Verdict, judge
@@ -34,6 +36,8 @@ class Judged:
     claim: Mapping[str, Any]
     verdict: Verdict
     estimate: Estimate | None = None
+    found: Estimate | None = None
+    """The figure that the claim names; `estimate` may be this one over another."""
     is_rebuilt: bool = False
     """Whether the files that it was held against were written from published figures."""
 
@@ -86,13 +90,13 @@ def _judged(claim: Mapping[str, Any], registry: Registry, assumed: Assumptions) 
     if claim["over"]:
         below = _find(registry, claim["over"], json.loads(claim["over_place"]))
         if isinstance(below, str):
-            return Judged(claim, Verdict(NOT_COMPUTABLE, f"what is missing: {below}"), found)
+            return Judged(claim, Verdict(NOT_COMPUTABLE, f"what is missing: {below}"), found, found)
         against, rests = _over(found, below), [found, below]
     if claim["unit"] and claim["unit"] != against.unit:
         why = f"the figure is in {against.unit} and the claim in {claim['unit']}: no comparison"
-        return Judged(claim, Verdict(NOT_COMPUTABLE, why), against)
+        return Judged(claim, Verdict(NOT_COMPUTABLE, why), against, found)
     said = Said(claim["relation"], claim["published"], claim["rounding"], claim["excludes"])
-    return Judged(claim, _withheld(judge(said, against), rests, assumed), assumed.mark(against))
+    return Judged(claim, _withheld(judge(said, against), rests, assumed), assumed.mark(against), found)
 
 
 def _withheld(verdict: Verdict, rests: list[Estimate], assumed: Assumptions) -> Verdict:
@@ -149,13 +153,18 @@ def table(judged: list[Judged]) -> pl.DataFrame:
             "a check of ours" if j.is_check else "published",
             j.claim["text"],
             _published(j),
-            WORDS[j.verdict.verdict],
-            j.why[:1].upper() + j.why[1:],
+            WORDS[j.verdict.verdict] if j.found is None else Shown(j.found, WORDS[j.verdict.verdict]),
+            _why(j),
         )
         for j in judged
     ]
     names = ("claim", "which is", "what it says", "figure", "verdict", "why")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(names, pl.String))
+
+
+def _why(j: Judged) -> str | Shown:
+    said = j.why[:1].upper() + j.why[1:]
+    return said if j.found is None else Shown(j.found, said, "reason")
 
 
 def _published(j: Judged) -> str:
@@ -270,5 +279,5 @@ def advice(judged: list[Judged], problems: list[str]) -> dict[str, Any]:
 
 def figures_table(estimates: list[Estimate]) -> pl.DataFrame:
     """One row a figure: its id, what it is about, and what the data say."""
-    rows = [(e.id, ", ".join(f"{k} {v}" for k, v in sorted(e.qualifiers.items())), show(e)) for e in estimates]
-    return pl.DataFrame(rows, schema=dict.fromkeys(("figure", "of", "the data say"), pl.String), orient="row")
+    rows = [(e.id, ", ".join(f"{k} {v}" for k, v in sorted(e.qualifiers.items())), e) for e in estimates]
+    return cells.frame(rows, dict.fromkeys(("figure", "of", "the data say"), pl.String))

@@ -2,6 +2,9 @@
 
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
+from analysis.estimates.estimate import Estimate
 from analysis.findings.decision import Checked, Decision
 from analysis.findings.decision_facts import Fact, shown
 
@@ -45,14 +48,17 @@ def record_table(record: Decision | None, broken: str | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"part": pl.String, "as written": pl.String}, orient="row")
 
 
-def condition_table(checked: list[Checked]) -> pl.DataFrame:
-    """One row a condition: what it waits for, what is measured, and whether it has come true."""
+def condition_table(checked: list[Checked], counted: list[Estimate]) -> pl.DataFrame:
+    """One row a condition: what it waits for, what is measured, and whether it has come true.
+
+    `counted` are decision.estimates: first one for each condition.
+    """
     rows = [
-        (c.condition.name, c.condition.fact, c.condition.said(), WORDS[c.verdict], c.said, c.condition.why)
-        for c in sorted(checked, key=lambda c: list(WORDS).index(c.verdict))
+        (c.condition.name, c.condition.fact, c.condition.said(), Shown(e, WORDS[c.verdict]), c.said, c.condition.why)
+        for c, e in sorted(zip(checked, counted, strict=False), key=lambda pair: list(WORDS).index(pair[0].verdict))
     ]
     columns = ("condition", "fact", "retest when", "verdict", "measured", "why")
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(columns, pl.String))
 
 
 def fact_table(facts: dict[str, Fact]) -> pl.DataFrame:

@@ -54,15 +54,15 @@ def looks(drifted: list[GroupDrift]) -> list[Look]:
     listed = []
     for d in drifted:
         where = f"drift of decode, {d.group.name} in {d.group.phase}"
+        said = f"end over beginning {show(d.change)}" + ("" if d.p is None else f", p = {d.p:.2g}")
         unix = d.group.done["clock"][0] == "unix"
         if d.p is None:
-            listed.append(Look(d.group.place, where, None, d.change.reason or "no test"))
+            listed.append(Look(d.group.place, where, None, d.change.reason or "no test", estimate=d.change))
         elif d.began_s is None:
-            listed.append(Look(d.group.place, where, False, f"end over beginning {show(d.change)}, p = {d.p:.2g}"))
+            listed.append(Look(d.group.place, where, False, said, estimate=d.change))
         else:
             when = moment(d.began_s) if unix else "a clock of its own"
-            said = f"end over beginning {show(d.change)}, p = {d.p:.2g}"
-            listed.append(Look(d.group.place, where, True, said, when, d.group.evidence))
+            listed.append(Look(d.group.place, where, True, said, when, d.group.evidence, estimate=d.change))
     return listed
 
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.decode_bandwidth import bandwidth_share, steps_ceiling, steps_per_second
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.estimates.prefill_rate import prefill_rate
 from analysis.estimates.ratio_requests import ratio_of_requests
 from analysis.estimates.ratio_scrapes import Windows
-from analysis.estimates.rounding import show
 from analysis.findings.lengths import FINDING, Lengths
 from analysis.findings.step_time import ends_of_log, logged, steps
 from analysis.findings.time_split import BUSY, Run
@@ -170,10 +171,10 @@ def table(found: list[Estimate]) -> pl.DataFrame:
     """One row a run: achieved decode steps a second, the ceiling, the share of the bandwidth, and by what data."""
     names = {ACHIEVED: "decode steps/s", CEILING: "most the memory allows", SHARE: "share of the bandwidth",
              READ: "bytes/s read, as the engine estimates"}  # fmt: skip
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str | Estimate | Shown]] = {}
     for e in found:
         row = rows.setdefault(run_of(e), {"run": run_of(e)})
-        row[names[e.id]] = "not computable" if e.id == SHARE and e.value is None else show(e)
+        row[names[e.id]] = Shown(e, "not computable") if e.id == SHARE and e.value is None else e
         if e.id == ACHIEVED:
             row["by"] = e.picked
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(("run", *names.values(), "by"), pl.String))
+    return cells.frame(rows.values(), dict.fromkeys(("run", *names.values(), "by"), pl.String))

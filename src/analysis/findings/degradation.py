@@ -36,6 +36,8 @@ class Look:
     began: str = ""
     evidence: tuple[Evidence, ...] = ()
     means: str = ""
+    estimate: Estimate | None = None
+    """The figure that `said` holds."""
 
 
 FALLBACKS = """

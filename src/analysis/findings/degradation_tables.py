@@ -2,6 +2,8 @@
 
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.findings.degradation import BLIND, OVERLOAD, Look
 
@@ -51,9 +53,14 @@ def found_table(looks: list[Look]) -> pl.DataFrame:
         first = its[0].evidence[0] if its[0].evidence else None
         place = "" if first is None else first.file + (f", line {first.line}" if first.line else "")
         boots = ", ".join(dict.fromkeys(look.boot for look in its))
-        listed.append((what, said, means, boots, its[0].began, place, (first.quote or "") if first else ""))
+        shown = _shown(its[0], said)
+        listed.append((what, shown, means, boots, its[0].began, place, (first.quote or "") if first else ""))
     columns = ("what", "found", "it means", "boots", "began", "where", "line")
-    return pl.DataFrame(listed, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return cells.frame(listed, dict.fromkeys(columns, pl.String))
+
+
+def _shown(look: Look, said: str) -> str | Shown:
+    return said if look.estimate is None else Shown(look.estimate, said, "reason" if look.found is None else "figure")
 
 
 MOST = 6
@@ -66,10 +73,13 @@ def headline(counts: list[Estimate]) -> list[Estimate]:
 
 def other_table(looks: list[Look], found: bool | None) -> pl.DataFrame:
     """One row for each look that found nothing (`found` False), or could not be made (None): with its boots."""
-    rows: dict[tuple[str, str], list[str]] = {}
+    rows: dict[tuple[str, str], list[Look]] = {}
     for look in looks:
         if look.found is found:
-            rows.setdefault((look.what, look.said), []).append(look.boot)
+            rows.setdefault((look.what, look.said), []).append(look)
     column = "looked at" if found is False else "what is missing"
-    listed = [(what, said, ", ".join(dict.fromkeys(boots))) for (what, said), boots in rows.items()]
-    return pl.DataFrame(listed, schema=dict.fromkeys(("what", column, "boots"), pl.String), orient="row")
+    listed = [
+        (what, _shown(its[0], said), ", ".join(dict.fromkeys(look.boot for look in its)))
+        for (what, said), its in rows.items()
+    ]
+    return cells.frame(listed, dict.fromkeys(("what", column, "boots"), pl.String))

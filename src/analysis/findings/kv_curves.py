@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.kv_slope import Prediction, prediction
 from analysis.findings.boot_risk import Memory, Risk, line_mean
 from analysis.findings.kv_boots import GIB, KvBoot, Series, available, values
@@ -115,14 +117,14 @@ def chances(answers: list[Risk]) -> pl.DataFrame:
     rows = [
         {
             "group": _name(r.series.name, f"length {r.length:,}"), "route": _route(r, e.qualifiers["route"]),
-            "x": float(r.batch), "value": 100 * e.value, "extrapolated": r.is_extrapolated,
+            "x": float(r.batch), "value": Shown(e, 100 * e.value, "value"), "extrapolated": r.is_extrapolated,
         }
         for r in answers
         for e in r.routes
         if e.value is not None and len(r.series.levels) > 1
     ]  # fmt: skip
     texts = dict.fromkeys(("group", "route"), pl.String)
-    return pl.DataFrame(rows, schema={**texts, "x": pl.Float64, "value": pl.Float64, "extrapolated": pl.Boolean})
+    return cells.frame(rows, {**texts, "x": pl.Float64, "value": pl.Float64, "extrapolated": pl.Boolean})
 
 
 def _route(r: Risk, route: str) -> str:
@@ -167,7 +169,7 @@ def describe_chances(table: pl.DataFrame) -> dict[str, str]:
     """Title, subtitle and text alternative of the chances of a refusal."""
     said = [
         f"{group}, {route}: {value:.3g} % at {x:,.0f}" + (" (extrapolated)" if beyond else "")
-        for group, route, x, value, beyond in table.iter_rows()
+        for group, route, x, value, beyond in table.select("group", "route", "x", "value", "extrapolated").iter_rows()
     ]
     chances = table.filter(pl.col("route") != ROUTES["seen"])  # how boots went is no chance of the next one
     risky = chances.filter(pl.col("value") > 5)["x"].n_unique()

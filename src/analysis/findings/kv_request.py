@@ -1,11 +1,11 @@
 """What one request needs: a + b x length at one batch size, and the need at settings that were not tried."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 import numpy as np
 
-from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.request_cost import BLOCK_ROUNDING, request_cost, request_cost_from_needs
 from analysis.findings.kv_boots import FINDING, GIB, Cell, KvBoot, lines, settings
 
@@ -114,6 +114,24 @@ def _evident(connection: duckdb.DuckDBPyConnection, p: Parts, of: list[KvBoot], 
         for id, e in (("kv.request_fixed", p.fixed), ("kv.request_per_token", p.per_token))
     )
     return Parts(p.setting, p.batch, p.route, a, b, p.lengths)
+
+
+def needs(connection: duckdb.DuckDBPyConnection, boots: list[KvBoot], found: list[Cell]) -> list[Estimate]:
+    """kv.request_need of each cell: what its boots say that one longest request needs; none where they contradict."""
+    names, made = settings(boots), []
+    for c in found:
+        e = not_computable(
+            "bytes", f"its {len(c.boots)} boots contradict each other, by {100 * (c.agreement.value or 0):.0f} %"
+        ) if c.is_broken else Estimate(
+            c.need, "bytes", "bound", "available x length / pool, by the boots whose log rounds it least",
+            c.need - c.need_rounding, c.need + c.need_rounding,
+            assumption="the available memory logged is the memory that sized the pool",
+        )  # fmt: skip
+        e = replace(e, n=len(c.boots), n_of="boots", verdict=c.agreement.verdict)
+        e = e.with_evidence(*lines(connection, c.boots))
+        of = {"setting": names[c.setting]} if len(names) > 1 else {}
+        made.append(e.named("kv.request_need", FINDING, max_model_len=str(c.length), batch_tokens=str(c.batch), **of))
+    return made
 
 
 def floor(setting: str, batch: int, length: int, found: list[Cell], known: list[Parts]) -> Floor | str:

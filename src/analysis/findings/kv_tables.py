@@ -1,14 +1,18 @@
 """Sentences, tables and text alternatives of "what a batch token costs": laid out, nothing computed anew."""
 
+from collections.abc import Callable
+from functools import partial
+
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.request_cost import BLOCK_ROUNDING
 from analysis.estimates.rounding import show, show_number
-from analysis.findings.boot_risk import Memory, Risk
+from analysis.findings.boot_risk import Risk
 from analysis.findings.kv_boots import GIB, Series
 from analysis.findings.kv_cost import Step
-from analysis.findings.kv_request import Parts
 
 ROUTES = {
     "available": "printed memory", "requests": "requests that fit", "two_point": "two points", "seen": "boots seen",
@@ -87,19 +91,21 @@ def cost_table(costs: list[Estimate], lost: list[Estimate], of: list[Series]) ->
     per_level = {(s.name, s.length): ", ".join(f"{len(s.at(n))} at {n:,}" for n in s.levels) for s in of}
     rows = [
         {
-            "boots": _series(e), "length": e.qualifiers.get("max_model_len"),
+            "boots": series_of(e), "length": e.qualifiers.get("max_model_len"),
             "route": ROUTES.get(e.qualifiers.get("route", ""), "requests lost (1/token)"),
-            "cost of a batch token": None if e.value is None else show(e), "why none": None if e.value else e.reason,
+            "cost of a batch token": Shown(e, None if e.value is None else show(e)),
+            "why none": None if e.value else cells.reason(e),
             "boots per level": _levels(e, per_level), "read with it": "; ".join(e.warnings) or None,
         }
         for e in (*costs, *lost)
     ]  # fmt: skip
-    return pl.DataFrame(rows, schema=dict.fromkeys(
+    return cells.frame(rows, dict.fromkeys(
         ("boots", "length", "route", "cost of a batch token", "why none", "boots per level", "read with it"), pl.String
     ))  # fmt: skip
 
 
-def _series(e: Estimate) -> str:
+def series_of(e: Estimate) -> str:
+    """The boots that a figure is about."""
     return e.qualifiers.get("population") or e.qualifiers.get("setting") or "all boots"
 
 
@@ -108,63 +114,6 @@ def _levels(e: Estimate, per_level: dict[tuple[str, int], str]) -> str | None:
     found = [text for (name, its), text in per_level.items() if str(its) == length
              and e.qualifiers.get("population", name) == name]  # fmt: skip
     return max(found, key=len, default=None)
-
-
-def step_table(made: list[Step]) -> pl.DataFrame:
-    """One row a pair of levels (and believed boot, where boots contradict): two costs, what a token figure shows."""
-    rows = [
-        {
-            "boots": s.series.name or "all boots", "length": s.series.length, "from": s.lower, "to": s.higher,
-            "believing": s.believed or None, "memory taken (GiB)": round(s.memory_taken / GIB, 3),
-            "need grown (GiB a request)": round(s.need_grown / GIB, 4), "requests before": s.requests[0],
-            "requests after": s.requests[1], "for as many requests (GiB)": round((s.memory_taken + s.by_need) / GIB, 3),
-            "the token figure shows": s.token_figure_shows,
-        }
-        for s in made
-    ]  # fmt: skip
-    texts = ("boots", "believing", "the token figure shows")
-    whole = ("length", "from", "to")
-    names = ("boots", "length", "from", "to", "believing", "memory taken (GiB)", "need grown (GiB a request)",
-             "requests before", "requests after", "for as many requests (GiB)", "the token figure shows")  # fmt: skip
-    kinds = {n: pl.String if n in texts else pl.Int64 if n in whole else pl.Float64 for n in names}
-    return pl.DataFrame(rows, schema=kinds)
-
-
-def cell_table(known: Memory) -> pl.DataFrame:
-    """One row a setting, length and batch size: the need of a longest request, and whether the boots agree on it."""
-    rows = [
-        {
-            "length": c.length, "batch tokens": c.batch, "boots": len(c.boots),
-            "need (MiB)": None if c.is_broken else round(c.need / 2**20, 1),
-            "± rounding (MiB)": None if c.is_broken else round(c.need_rounding / 2**20, 2),
-            "disagreement (%)": None if c.agreement.value is None else round(100 * c.agreement.value, 2),
-            "one story": None if c.agreement.verdict is None else not c.is_broken,
-            "read from": ", ".join(sorted({b.need_from or "" for b in c.boots})),
-        }
-        for c in known.cells
-    ]  # fmt: skip
-    kinds: dict[str, type[pl.DataType]] = {
-        "length": pl.Int64, "batch tokens": pl.Int64, "boots": pl.Int64, "need (MiB)": pl.Float64,
-        "± rounding (MiB)": pl.Float64, "disagreement (%)": pl.Float64, "one story": pl.Boolean,
-        "read from": pl.String,
-    }  # fmt: skip
-    return pl.DataFrame(rows, schema=kinds)
-
-
-def parts_table(parts: list[Parts]) -> pl.DataFrame:
-    """One row a batch size and route: the two parts of a request, or why they cannot be told apart."""
-    rows = [
-        {
-            "boots": _series(p.fixed), "batch tokens": p.batch, "route": p.route,
-            "whatever its length": show(p.fixed) if p.is_known else None,
-            "for each token": show(p.per_token) if p.is_known else None,
-            "why none": None if p.is_known else (p.fixed.reason or "").removeprefix("not computable: "),
-            "read with it": "; ".join(p.fixed.warnings) or None,
-        }
-        for p in parts
-    ]  # fmt: skip
-    names = ("boots", "batch tokens", "route", "whatever its length", "for each token", "why none", "read with it")
-    return pl.DataFrame(rows, schema={n: pl.Int64 if n == "batch tokens" else pl.String for n in names})
 
 
 def chance(e: Estimate | None) -> str | None:
@@ -200,8 +149,9 @@ def risk_table(answers: list[Risk]) -> pl.DataFrame:
         by = {e.qualifiers["route"]: e for e in r.routes}
         rows.append({
             "boots": r.series.name or "all boots", "length": r.length, "batch tokens": r.batch,
-            "by memory": limited(r, by.get("available") or by.get("pinned")), "by requests": chance(by.get("requests")),
-            "refused of seen": f"{r.refused} of {r.seen}" if r.seen else None,
+            "by memory": _of(by.get("available") or by.get("pinned"), partial(limited, r)),
+            "by requests": _of(by.get("requests"), chance),
+            "refused of seen": Shown(by["seen"], f"{r.refused} of {r.seen}") if r.seen else None,
             "word": r.verdict.replace("_", " "), "extrapolated": r.is_extrapolated, "why": why(r) or None,
         })  # fmt: skip
     texts = ("boots", "by memory", "by requests", "refused of seen", "word", "why")
@@ -217,7 +167,11 @@ def risk_table(answers: list[Risk]) -> pl.DataFrame:
         "why",
     )
     kinds = {n: pl.String if n in texts else pl.Boolean if n == "extrapolated" else pl.Int64 for n in names}
-    return pl.DataFrame(rows, schema=kinds)
+    return cells.frame(rows, kinds)
+
+
+def _of(e: Estimate | None, said: Callable[[Estimate | None], str | None]) -> Shown | None:
+    return None if e is None else Shown(e, said(e))
 
 
 def why(r: Risk) -> str:

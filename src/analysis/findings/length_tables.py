@@ -3,6 +3,7 @@
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.length_line import AtLength
 from analysis.estimates.rounding import show, show_number
@@ -14,15 +15,15 @@ PHASES = {PREFILL: "prefill", DECODE: "decode"}
 
 def bins_table(bins: list[Estimate]) -> pl.DataFrame:
     """One row a run and group of prompts: how many requests, mean seconds of prefill and decode, prefill share."""
-    rows: dict[tuple[str, str], dict[str, str | int | None]] = {}
+    rows: dict[tuple[str, str], dict[str, str | Estimate]] = {}
     names = {PREFILL: "prefill", DECODE: "decode", SHARE: "prefill share"}
     for e in bins:
         run, prompt = run_of(e), e.qualifiers["prompt_tokens"]
         row = rows.setdefault((run, prompt), {"run": run, "prompt tokens": prompt})
-        row[names[e.id]] = show(e)
+        row[names[e.id]] = e
         row["n"] = f"{e.n} {e.n_of}"
     schema = dict.fromkeys(("run", "prompt tokens", *names.values(), "n"), pl.String)
-    return pl.DataFrame(list(rows.values()), schema=schema)
+    return cells.frame(rows.values(), schema)
 
 
 def drawn(bins: list[Estimate]) -> pl.DataFrame:
@@ -34,9 +35,9 @@ def drawn(bins: list[Estimate]) -> pl.DataFrame:
     for e in bins:
         if e.id in PHASES and e.value is not None:
             ends = [float(text) for text in e.qualifiers["prompt_tokens"].split(" to ")]
-            rows.append((run_of(e), PHASES[e.id], (ends[0] * ends[-1]) ** 0.5, e.value, e.low, e.high))
+            rows.append((run_of(e), PHASES[e.id], (ends[0] * ends[-1]) ** 0.5, *cells.ends(e).values()))
     floats = dict.fromkeys(("tokens", "value", "low", "high"), pl.Float64)
-    frame = pl.DataFrame(rows, schema={"group": pl.String, "phase": pl.String, **floats}, orient="row")
+    frame = cells.frame(rows, {"group": pl.String, "phase": pl.String, **floats})
     most = frame.group_by("group").len().sort("len", "group", descending=[True, False]).head(PANELS)["group"]
     return frame.filter(pl.col("group").is_in(most.to_list()))
 
@@ -93,11 +94,11 @@ def at_table(answers: list[AtLength]) -> pl.DataFrame:
         rows.append((
             run_of(prefill),
             *(show_number(float(prefill.qualifiers[key]), "") for key in ("prompt_tokens", "output_tokens")),
-            *(show(e) for e in answer),
+            *answer,
             "extrapolated: no such prompt was recorded" if beyond else "within the recorded prompts",
         ))  # fmt: skip
     names = ("run", "prompt tokens", "output tokens", "prefill", "decode", "prefill share", "what it is")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(names, pl.String))
 
 
 def sentence(answers: list[AtLength]) -> str:

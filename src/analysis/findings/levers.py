@@ -11,7 +11,9 @@ from math import inf
 import numpy as np
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.amdahl import LOWER_END, SEQUENTIAL, at_least, fewer_tokens, first_order, lever_ceiling
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.rounding import show, show_number
 from analysis.findings import held as held_up
@@ -122,23 +124,27 @@ def table(found: list[Estimate]) -> pl.DataFrame:
     """
     weighed = {run_of(e) for e in found if e.low is not None}
     rows = [
-        (run_of(e), _words(e), _text(e), "a bound" if e.kind == "bound" else e.reason, e.method)
+        (run_of(e), _words(e), Shown(e, _text(e)), "a bound" if e.kind == "bound" else cells.reason(e), e.method)
         for e in found
         if run_of(e) in weighed or not weighed
     ]
     schema = dict.fromkeys(("run", "lever", "times as fast", "what it is", "method"), pl.String)
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return cells.frame(rows, schema)
 
 
 def drawn(found: list[Estimate]) -> pl.DataFrame:
     """One row a run and lever that has an interval or a range: time saved in %, and its ends. Unlimited is 100 %."""
     rows = [
-        (run_of(e), _words(e), *(None if x is None else 100 * (1 - 1 / x) for x in (e.value, e.low, e.high or inf)))
+        (run_of(e), _words(e), _saved(e, e.value, "value"), *(_saved(e, x, "end") for x in (e.low, e.high or inf)))
         for e in found
         if e.low is not None
     ]
     floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
-    return pl.DataFrame(rows, schema={"label": pl.String, "group": pl.String, **floats}, orient="row")
+    return cells.frame(rows, {"label": pl.String, "group": pl.String, **floats})
+
+
+def _saved(e: Estimate, factor: float | None, part: cells.Part) -> Shown:
+    return Shown(e, None if factor is None else 100 * (1 - 1 / factor), part)
 
 
 def headline(found: list[Estimate]) -> list[Estimate]:

@@ -2,8 +2,9 @@
 
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show
 from analysis.findings.class_groups import Group
 from analysis.findings.mixed_host import MEASURES
 from analysis.findings.mixed_tables import figure, place_of, why_none
@@ -18,14 +19,12 @@ def plain_table(estimates: list[Estimate], *columns: str) -> pl.DataFrame:
         for e in estimates
     ]  # fmt: skip
     names = (*(c.replace("_", " ") for c in columns), "figure", "no interval because", "n", "notes")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(names, pl.String))
 
 
 def peak_table(peaks: list[Estimate], engine: list[Estimate], headroom: list[Estimate]) -> pl.DataFrame:
     """One row a boot, phase and resource: its highest sample, and the headroom below each limit."""
-    left = {
-        (place_of(e), e.qualifiers["phase"], e.qualifiers["resource"], e.qualifiers["limit"]): show(e) for e in headroom
-    }
+    left = {(place_of(e), e.qualifiers["phase"], e.qualifiers["resource"], e.qualifiers["limit"]): e for e in headroom}
     rows = []
     for e in [*peaks, *engine]:
         resource = e.qualifiers.get("measure") or ("kv_cache" if e.id == "mixed.kv_cache_peak" else "")
@@ -35,13 +34,13 @@ def peak_table(peaks: list[Estimate], engine: list[Estimate], headroom: list[Est
             (
                 *key,
                 what,
-                show(e),
+                e,
                 *(left.get((*key, resource, limit), "") for limit in ("declared", "machine")),
                 str(e.n),
             )
         )
     columns = ("boot", "phase", "resource", "peak", "headroom (declared)", "headroom (machine)", "samples")
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(columns, pl.String))
 
 
 RESOURCES = {"waiting": "requests waiting", "running": "requests running", "kv_cache": "KV cache in use"}
@@ -50,36 +49,37 @@ RESOURCES = {"waiting": "requests waiting", "running": "requests running", "kv_c
 def load_table(load: list[Estimate]) -> pl.DataFrame:
     """One row a boot: the parts of its start-up that its log prints, and the whole."""
     parts = list(dict.fromkeys(e.qualifiers["part"] for e in load))
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str | Estimate]] = {}
     for e in load:
         row = rows.setdefault(e.qualifiers["boot"], {"boot": e.qualifiers["boot"]})
-        row[e.qualifiers["part"].replace("_", " ")] = show(e)
+        row[e.qualifiers["part"].replace("_", " ")] = e
     names = [part.replace("_", " ") for part in sorted(parts, key=lambda part: part == "until ready")]
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(("boot", *names), pl.String)).sort("boot")
+    return cells.frame(rows.values(), dict.fromkeys(("boot", *names), pl.String)).sort("boot")
 
 
 def request_table(outcomes: list[Estimate]) -> pl.DataFrame:
     """One row a place, class and phase: how its requests ended, counted."""
     names = list(dict.fromkeys(e.qualifiers["outcome"] for e in outcomes))
-    rows: dict[tuple[str, str, str], dict[str, str | int]] = {}
+    rows: dict[tuple[str, str, str], dict[str, str | Shown]] = {}
     for e in outcomes:
         key = (place_of(e), e.qualifiers["class"], e.qualifiers["phase"])
         row = rows.setdefault(key, dict(zip(("boot", "class", "phase"), key, strict=True)))
-        row[e.qualifiers["outcome"]] = int(e.value or 0)
+        row[e.qualifiers["outcome"]] = Shown(e, int(e.value or 0), "value")
     schema = {**dict.fromkeys(("boot", "class", "phase"), pl.String), **dict.fromkeys(names, pl.Int64)}
-    return pl.DataFrame(list(rows.values()), schema=schema)
+    return cells.frame(rows.values(), schema)
 
 
 def server_table(server: list[Estimate]) -> pl.DataFrame:
     """One row a boot, phase and part (queue, prefill): the mean of its requests, p50 and p95 between bucket edges."""
-    rows: dict[tuple[str, str, str], dict[str, str]] = {}
+    rows: dict[tuple[str, str, str], dict[str, str | Shown]] = {}
     for e in server:
         key = (place_of(e), e.qualifiers["phase"], e.id.removeprefix("mixed."))
         row = rows.setdefault(key, dict(zip(("boot", "phase", "part"), key, strict=True)))
-        row[e.qualifiers["quantile"]] = figure(e) if e.value is not None or e.low is not None else why_none(e)
+        known = e.value is not None or e.low is not None
+        row[e.qualifiers["quantile"]] = figure(e) if known else Shown(e, e.reason)
         row["requests"] = "" if e.n is None else str(e.n)
     columns = ("boot", "phase", "part", "mean", "p50", "p95", "requests")
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(columns, pl.String))
+    return cells.frame(rows.values(), dict.fromkeys(columns, pl.String))
 
 
 def objective_table(objective: Objective) -> pl.DataFrame:

@@ -4,6 +4,8 @@ from math import log
 
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.inputs import Floats
 from analysis.estimates.quantile_values import least_n
@@ -122,7 +124,7 @@ def next_step(found: list[Group], effects: list[Estimate]) -> str:
 
 def times_table(times: list[Estimate]) -> pl.DataFrame:
     """One row a place, class, phase and measure: p50 and the slow tail, and the range of blocks."""
-    rows: dict[tuple[str, ...], dict[str, str]] = {}
+    rows: dict[tuple[str, ...], dict[str, str | Shown]] = {}
     for e in times:
         q = e.qualifiers
         measure = f"{WHAT[e.id]} {q.get('gap', '')}".strip()
@@ -130,10 +132,7 @@ def times_table(times: list[Estimate]) -> pl.DataFrame:
         row = rows.setdefault(key, dict(zip(("boot", "class", "phase", "measure", "prompt tokens"), key, strict=True)))
         tail = q["quantile"] != "p50"
         of = next((w.removeprefix("requests: ") for w in e.warnings if w.startswith("requests: ")), "")
-        row["slow tail" if tail else "p50"] = f"{figure(e)} ({of})" if of else figure(e)
-        row["no interval because"] = "; ".join(
-            dict.fromkeys(filter(None, (row.get("no interval because"), why_none(e))))
-        )
+        row["slow tail" if tail else "p50"] = Shown(e, f"{_text(e)} ({of})" if of else _text(e))
         blocks = next((w.removeprefix("by block: ") for w in e.warnings if w.startswith("by block: ")), "")
         row["tail by block" if tail else "p50 by block"] = blocks
     columns = (
@@ -147,25 +146,27 @@ def times_table(times: list[Estimate]) -> pl.DataFrame:
         "slow tail",
         "tail by block",
     )
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(columns, pl.String))
+    made = cells.frame(rows.values(), dict.fromkeys(columns, pl.String))
+    return made if any(made["prompt tokens"]) else made.drop("prompt tokens")
 
 
 def ttft_frame(times: list[Estimate]) -> pl.DataFrame:
     """One row a place, class and phase for the chart: p50 and p95 of the first token in seconds."""
-    rows: dict[tuple[str, str], dict[str, float | str | None]] = {}
+    rows: dict[tuple[str, str], dict[str, str | Shown]] = {}
     for e in times:
         if e.id == "mixed.ttft" and "prompt_tokens" not in e.qualifiers and e.value is not None:
             label = f"{place_of(e)} {e.qualifiers['class']}"
             row = rows.setdefault((label, e.qualifiers["phase"]), {"label": label, "phase": e.qualifiers["phase"]})
-            row[e.qualifiers["quantile"]] = e.value
+            row[e.qualifiers["quantile"]] = Shown(e, e.value, "value")
     floats = dict.fromkeys(("p50", "p95"), pl.Float64)
-    return pl.DataFrame(list(rows.values()), schema={"label": pl.String, "phase": pl.String, **floats})
+    return cells.frame(rows.values(), {"label": pl.String, "phase": pl.String, **floats})
 
 
 def describe_ttft(frame: pl.DataFrame, found: list[Group]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of first tokens."""
-    said = [f"{label}, {phase}: p50 {p50:.3g} s, p95 {p95:.3g} s" for label, phase, p50, p95 in frame.iter_rows()]
-    tail = frame.sort("p95", descending=True)
+    plain = frame.select("label", "phase", "p50", "p95")
+    said = [f"{label}, {phase}: p50 {p50:.3g} s, p95 {p95:.3g} s" for label, phase, p50, p95 in plain.iter_rows()]
+    tail = plain.sort("p95", descending=True)
     title = "No request with a class says when its first token came"
     if frame.height:
         label, phase, _, p95 = tail.row(0)
@@ -183,11 +184,11 @@ def describe_ttft(frame: pl.DataFrame, found: list[Group]) -> dict[str, str]:
 def effect_frame(effects: list[Estimate]) -> pl.DataFrame:
     """One row an effect at the median, in seconds: label, group (measure), value, low, high."""
     rows = [
-        (f"{place_of(e)} {e.qualifiers['class']}", e.qualifiers["measure"], e.value, e.low, e.high)
+        (f"{place_of(e)} {e.qualifiers['class']}", e.qualifiers["measure"], *cells.ends(e).values())
         for e in effects if e.unit == "s" and e.value is not None and e.qualifiers.get("quantile") == "p50"
     ]  # fmt: skip
     floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
-    return pl.DataFrame(rows, schema={"label": pl.String, "group": pl.String, **floats}, orient="row")
+    return cells.frame(rows, {"label": pl.String, "group": pl.String, **floats})
 
 
 def describe_effects(effects: list[Estimate]) -> dict[str, str]:
@@ -224,11 +225,15 @@ def effect_table(effects: list[Estimate]) -> pl.DataFrame:
         "no interval because",
         "units",
     )
-    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(columns, pl.String))
 
 
-def figure(e: Estimate) -> str:
+def figure(e: Estimate) -> Shown:
     """The figure for a table that says in a column of its own why there is no interval."""
+    return Shown(e, _text(e))
+
+
+def _text(e: Estimate) -> str:
     if e.value is None and e.low is None and e.high is None:
         return "none"
     if e.value is not None and e.low is None and e.high is None and e.kind == "estimate":
@@ -236,6 +241,6 @@ def figure(e: Estimate) -> str:
     return show(e)
 
 
-def why_none(e: Estimate) -> str:
+def why_none(e: Estimate) -> Shown | str:
     """Why a figure has no interval, or is none; empty for what was counted."""
-    return e.reason or "" if e.kind == "estimate" and e.low is None and e.high is None else ""
+    return cells.reason(e) or "" if e.kind == "estimate" and e.low is None and e.high is None else ""

@@ -1,10 +1,13 @@
 """Sentences, tables and text alternatives of "what the token pool is": laid out, nothing computed anew."""
 
 from math import ceil, isfinite
+from typing import Any
 
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.findings.frames import rows
@@ -13,6 +16,11 @@ from analysis.findings.token_pool import PINNED, boots, by_population
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
+MEASURED = {
+    "pool.tokens": "tokens", "pool.available": "memory (GiB)", "pool.requests_at_max_length": "requests at that length"
+}  # fmt: skip
+"""The columns of the table of boots that show what token_pool.census reads."""
+FIGURE = "the token figure is"
 SETTLED = 4
 """Boots of a setting at which the spread has a ceiling within a factor of five."""
 UNLESS = "the setting, the engine's version or what else runs on the machine changes: that is another population."
@@ -80,37 +88,49 @@ def _range(least: float, most: float) -> str:
     return f"{show_number(least, 'tokens').removesuffix(' tokens')} to {show_number(most, 'tokens')}"
 
 
-def pool_table(connection: duckdb.DuckDBPyConnection, predictions: list[Estimate]) -> pl.DataFrame:
+def pool_table(
+    connection: duckdb.DuckDBPyConnection, predictions: list[Estimate], measured: list[Estimate]
+) -> pl.DataFrame:
     """One row a boot: population, outcome, pool in tokens, and its population's interval for the next boot."""
+    pools = {e.qualifiers["boot"]: e for e in measured if e.id == "pool.tokens"}
     next_boot = {who(e): e for e in headline(predictions) if e.qualifiers["measure"] == "tokens"}
     rows = []
     for arm, population, boot in by_population(connection):
         group = ", ".join(filter(None, (arm, population)))
         e = next_boot.get(group)
         rows.append({
-            "boot": boot["boot"], "arm": group, "outcome": boot["outcome"], "tokens": boot["token_pool_total_tokens"],
-            "low": e.low if e else None, "high": e.high if e else None,
+            "boot": boot["boot"], "arm": group, "outcome": boot["outcome"],
+            "tokens": Shown(pools[boot["boot"]], boot["token_pool_total_tokens"], "value"),
+            "low": Shown(e, e.low, "end") if e else None, "high": Shown(e, e.high, "end") if e else None,
         })  # fmt: skip
-    return pl.DataFrame(
-        rows,
-        schema=dict.fromkeys(("boot", "arm", "outcome"), pl.String)
-        | dict.fromkeys(("tokens", "low", "high"), pl.Float64),
-    )
+    texts, floats = ("boot", "arm", "outcome"), ("tokens", "low", "high")
+    return cells.frame(rows, dict.fromkeys(texts, pl.String) | dict.fromkeys(floats, pl.Float64))
 
 
-def measures_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+def measures_table(
+    connection: duckdb.DuckDBPyConnection, measured: list[Estimate], identity: list[Estimate]
+) -> pl.DataFrame:
     """One row a boot: memory, pool and requests side by side, what one request needs, and what the token figure is."""
     table = rows(connection, "select * from pool_measures order by ordinal_in_study")
-    figure = [
-        None
-        if boot["tokens"] is None
-        else token_figure(boot["engine"], boot["engine_version"], boot["pool_consistent"])
-        for boot in table.iter_rows(named=True)
-    ]
-    return table.select(
+    printed = {(e.qualifiers["boot"], MEASURED[e.id]): e for e in measured}
+    needs = {tuple(e.qualifiers.get(k) for k in ("arm", "max_model_len", "batch_tokens")): e for e in identity}
+    made = []
+    for boot in table.iter_rows(named=True):
+        known = {
+            c: e for c in MEASURED.values() if (e := printed[boot["boot"], c]).value is not None or boot[c] is None
+        }
+        row = {**boot, **{c: Shown(e, boot[c], "value") for c, e in known.items()}}
+        need = needs.get((boot["arm"], str(boot["length"]), str(boot["batch tokens"])))
+        if need is not None:
+            row["need of one (MiB)"] = Shown(need, boot["need of one (MiB)"], "input")
+        if boot["tokens"] is not None:
+            row[FIGURE] = token_figure(boot["engine"], boot["engine_version"], boot["pool_consistent"])
+        made.append(row)
+    names = (
         "boot", "arm", "outcome", "length", "batch tokens", "memory (GiB)", "tokens", "requests at that length",
-        "need of one (MiB)", "budget", pl.Series("the token figure is", figure, pl.String),
+        "need of one (MiB)", "budget", FIGURE,
     )  # fmt: skip
+    return cells.frame(made, {**table.schema, FIGURE: pl.String}).select(*cells.columns(*names))
 
 
 def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
@@ -129,18 +149,17 @@ def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
     }
 
 
-def memory_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+def memory_table(connection: duckdb.DuckDBPyConnection, measured: list[Estimate]) -> pl.DataFrame:
     """One row a boot whose log prints memory: GiB available to the cache, its rounding, GiB needed where refused."""
+    printed = {e.qualifiers["boot"]: e for e in measured if e.id == "pool.available"}
     table = boots(connection).filter(pl.col("available_kv_gib_min").is_not_null())
-    value = pl.col("available_kv_gib_min")
-    return table.select(
-        label="boot",
-        group="arm",
-        value=value,
-        low=value - ROUNDING_GIB,
-        high=value + ROUNDING_GIB,
-        needed="kv_needed_gib",
-    )
+    made = [
+        (boot, arm, Shown(printed[boot], gib, "value"),
+         *(Shown(printed[boot], gib + off, "end") for off in (-ROUNDING_GIB, ROUNDING_GIB)), needed)
+        for boot, arm, gib, needed in table.select("boot", "arm", "available_kv_gib_min", "kv_needed_gib").iter_rows()
+    ]  # fmt: skip
+    floats = ("value", "low", "high", "needed")
+    return cells.frame(made, {"label": pl.String, "group": pl.String, **dict.fromkeys(floats, pl.Float64)})
 
 
 def describe_memory(memory: pl.DataFrame) -> dict[str, str]:
@@ -162,7 +181,7 @@ def describe_memory(memory: pl.DataFrame) -> dict[str, str]:
 
 def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
     """One row a population and measure: boots, spread and the next boot with their intervals, or why none."""
-    found: dict[tuple[str, ...], dict[str, str | int | None]] = {}
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
     for e in predictions:
         measure = e.qualifiers["measure"]
         row = found.setdefault(
@@ -171,11 +190,10 @@ def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
              "measure": MEASURES.get(measure, measure), "boots": e.n},
         )  # fmt: skip
         if e.value is None or (e.id == "pool.next_boot" and e.low is None and e.reason):
-            row["why none"] = e.reason
-        if e.value is not None:
-            row["spread" if e.id == "pool.spread" else "next boot"] = show(e)
+            row["why none"] = cells.reason(e)
+        row["spread" if e.id == "pool.spread" else "next boot"] = Shown(e, None if e.value is None else show(e))
         if e.id == "pool.spread" and e.low and e.high and isfinite(e.high):
-            row["spread known within a factor of"] = f"{e.high / e.low:.2g}"
+            row["spread known within a factor of"] = Shown(e, f"{e.high / e.low:.2g}", "end")
         if e.n is not None and e.n > 1 and e.low is not None:
             row["chance that the next lies in the range seen"] = show_number((e.n - 1) / (e.n + 1), "1", digits=2)
     texts = (
@@ -184,7 +202,8 @@ def prediction_table(predictions: list[Estimate]) -> pl.DataFrame:
     )  # fmt: skip
     columns = {"arm": pl.String, "boots": pl.Int64} | dict.fromkeys(texts, pl.String)
     order = ["arm", "population", "measure", "boots", *texts[2:]]
-    return pl.DataFrame(list(found.values()), schema={c: columns[c] for c in order}).sort("arm", maintain_order=True)
+    made = cells.frame(found.values(), {c: columns[c] for c in order}).sort("arm", maintain_order=True)
+    return made if made["population"].count() else made.drop("population")
 
 
 def pairs_table(estimates: list[Estimate]) -> pl.DataFrame:
@@ -192,14 +211,14 @@ def pairs_table(estimates: list[Estimate]) -> pl.DataFrame:
     made = [
         {
             "arm": who(e), "measure": MEASURES.get(e.qualifiers.get("measure", ""), "memory over pool"), "boots": e.n,
-            "factor": _factor(e),
-            "why none": e.reason if e.low is None else None,
+            "factor": Shown(e, _factor(e)),
+            "why none": cells.reason(e) if e.low is None else None,
             "read with it": "; ".join(e.warnings) or None,
         }
         for e in estimates
     ]  # fmt: skip
     names = ("arm", "measure", "boots", "factor", "why none", "read with it")
-    return pl.DataFrame(made, schema={n: pl.Int64 if n == "boots" else pl.String for n in names})
+    return cells.frame(made, {n: pl.Int64 if n == "boots" else pl.String for n in names})
 
 
 def _factor(e: Estimate) -> str | None:
@@ -215,12 +234,10 @@ def identity_table(identity: list[Estimate]) -> pl.DataFrame:
         {
             "arm": e.qualifiers["arm"], "length": e.qualifiers.get("max_model_len"),
             "batch tokens": e.qualifiers.get("batch_tokens"), "boots": e.n,
-            "disagreement (%)": None if e.value is None else round(100 * e.value, 2),
+            "disagreement (%)": Shown(e, None if e.value is None else round(100 * e.value, 2), "value"),
             "one story": None if e.verdict is None else e.verdict == "holds",
         }
         for e in identity
     ]  # fmt: skip
     texts = dict.fromkeys(("arm", "length", "batch tokens"), pl.String)
-    return pl.DataFrame(
-        made, schema=texts | {"boots": pl.Int64, "disagreement (%)": pl.Float64, "one story": pl.Boolean}
-    )
+    return cells.frame(made, texts | {"boots": pl.Int64, "disagreement (%)": pl.Float64, "one story": pl.Boolean})

@@ -6,10 +6,10 @@ Prompt tokens over the clock say how much was asked, not how fast it went: idle 
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate, not_computable
 from analysis.estimates.prefill_rate import UNIT, prefill_rate, window_rates
 from analysis.estimates.ratio_scrapes import Windows
-from analysis.estimates.rounding import show
 from analysis.findings.lengths import FINDING, SLOPE
 from analysis.findings.time_split import BUSY, Run
 from analysis.findings.time_tables import run_of
@@ -54,12 +54,12 @@ def table(rates: list[Estimate]) -> pl.DataFrame:
         f"{SLOPE} engine": "slope, engine's seconds",
         f"{SLOPE} clients": "slope, clients' seconds",
     }
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str | Estimate]] = {}
     for e in rates:
         rows.setdefault(run_of(e), {"run": run_of(e)})[
             names[" ".join((e.id, *e.qualifiers.get("source", "").split()))]
-        ] = show(e)
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(("run", *names.values()), pl.String))
+        ] = e
+    return cells.frame(rows.values(), dict.fromkeys(("run", *names.values()), pl.String))
 
 
 def _load(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:

@@ -12,6 +12,8 @@ from decimal import Decimal
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.rounding import show, show_number
 from analysis.findings.lengths import FINDING, SLOPE
@@ -128,11 +130,11 @@ def table(quoted: list[Quoted], rates: list[Estimate], over: list[Estimate]) -> 
                     _as_quoted(figure),
                     run,
                     said(figure, of_run),
-                    *(_off(off.get(k), k) for k in AGAINST.values()),
+                    *(_against(off.get(k), k) for k in AGAINST.values()),
                 )
             )
     names = ("called", "quoted", "run", "what it is", "against the mean prefill rate", "against the peak")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return cells.frame(rows, dict.fromkeys(names, pl.String))
 
 
 def said(figure: Quoted, of_run: list[Estimate]) -> str:
@@ -151,6 +153,10 @@ def said(figure: Quoted, of_run: list[Estimate]) -> str:
 def _as_quoted(figure: Quoted) -> str:
     digits = len(Decimal(repr(figure.value)).normalize().as_tuple().digits)
     return show_number(figure.value, "tokens/s", digits=digits)
+
+
+def _against(over: Estimate | None, against: str) -> str | Shown:
+    return _off(over, against) if over is None else Shown(over, _off(over, against))
 
 
 def _off(over: Estimate | None, against: str) -> str:

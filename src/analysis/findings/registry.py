@@ -21,6 +21,7 @@ from analysis.findings import (
     inventory,
     kv_cost,
     kv_from_boots,
+    kv_request,
     lengths,
     levers,
     prefill_rates,
@@ -65,6 +66,11 @@ def _parts(c: Connection) -> list[Estimate]:
     return [e for part in known.parts for e in (part.fixed, part.per_token)]
 
 
+def _needs(c: Connection) -> list[Estimate]:
+    known = boot_risk.memory(c)
+    return kv_request.needs(c, known.boots, known.cells)
+
+
 FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
     (("time.prefill_share.request_seconds",), _prefill_shares),
     (("time.prefill_share.request_seconds.bound",), lambda c: time_split.prefill_bounds(c, time_split.runs(c))),
@@ -92,6 +98,7 @@ FINDERS: Sequence[tuple[tuple[str, ...], Finder]] = (
     ((kv_from_boots.PREDICTED,), kv_from_boots.predictions),
     (("kv.cost_per_batch_token",), _costs),
     (("kv.request_fixed", "kv.request_per_token"), _parts),
+    (("kv.request_need",), _needs),
     ((request_counts.REQUESTS, request_counts.UNMATCHED, request_counts.COMPUTED, request_counts.LONGEST),
      request_counts.counts),
     ((request_counts.PEAK_USE,), request_counts.peak_use),

@@ -5,12 +5,11 @@ from dataclasses import replace
 import duckdb
 import polars as pl
 
-from analysis.estimates import choose
+from analysis.estimates import cells, choose
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.prefill_rate import prefill_rate
 from analysis.estimates.ratio_page import share_of_sums
 from analysis.estimates.ratio_scrapes import Windows
-from analysis.estimates.rounding import show
 from analysis.estimates.share_edge import share
 from analysis.findings import integrity
 from analysis.findings.time_split import FINDING, Run, scrape_windows
@@ -67,10 +66,10 @@ def queue_share(connection: duckdb.DuckDBPyConnection, run: Run) -> Estimate:
 def table(found: list[Estimate]) -> pl.DataFrame:
     """One row a run: preemptions for each request, and the share of its time that a request waited to be scheduled."""
     names = {PREEMPTIONS: "preemptions per request", QUEUE: "share of time in the queue"}
-    rows: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str | Estimate]] = {}
     for e in found:
-        rows.setdefault(run_of(e), {"run": run_of(e)})[names[e.id]] = show(e)
-    return pl.DataFrame(list(rows.values()), schema=dict.fromkeys(("run", *names.values()), pl.String))
+        rows.setdefault(run_of(e), {"run": run_of(e)})[names[e.id]] = e
+    return cells.frame(rows.values(), dict.fromkeys(("run", *names.values()), pl.String))
 
 
 def _windows(connection: duckdb.DuckDBPyConnection, run: Run) -> Windows:

@@ -7,9 +7,9 @@ says a range. A step log counts every step.
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate, not_computable
 from analysis.estimates.ratio_scrapes import Windows, share_from_scrapes
-from analysis.estimates.rounding import show
 from analysis.estimates.steps_share import steps_share_at_most
 from analysis.findings.step_time import ends_of_log, logged, steps
 from analysis.findings.time_split import FINDING, Run
@@ -82,16 +82,16 @@ def _budget(connection: duckdb.DuckDBPyConnection, run: Run) -> float | None:
 
 def table(shares: list[Estimate]) -> pl.DataFrame:
     """One row a run and source: the share of small steps, and the range of what the metric may omit."""
-    spans = {run_of(e): show(e) for e in shares if e.id == SMALL_RANGE}
+    spans = {run_of(e): e for e in shares if e.id == SMALL_RANGE}
     rows = [
         (
             run_of(e),
             e.qualifiers["source"],
-            show(e),
+            e,
             spans.get(run_of(e)) if e.qualifiers["source"] == "metric" else None,
         )
         for e in shares
         if e.id == SMALL
     ]
     schema = dict.fromkeys(("run", "source", "share", "range"), pl.String)
-    return pl.DataFrame(rows, schema=schema, orient="row").sort("run", "source", maintain_order=True)
+    return cells.frame(rows, schema).sort("run", "source", maintain_order=True)

@@ -9,6 +9,8 @@ from dataclasses import replace
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.counter_step_time import step_share_from_counters
 from analysis.estimates.estimate import Estimate, not_computable
 from analysis.estimates.quantile_buckets import quantile
@@ -115,18 +117,19 @@ def table(counted: list[Estimate], traced: list[Estimate], logged: list[Estimate
         if e.low is None and trace is None and log is None:
             continue
         rows.append((
-            run, _span(e), *_trace(trace), "no steps logged" if log is None else show(log),
+            run, Shown(e, _span(e)), *_trace(trace), "no steps logged" if log is None else log,
         ))  # fmt: skip
     schema = dict.fromkeys(("run", "counters allow", "by clients' clocks", "their range", "by the step log"), pl.String)
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return cells.frame(rows, schema)
 
 
-def _trace(e: Estimate | None) -> tuple[str, str]:
+def _trace(e: Estimate | None) -> tuple[str | Estimate | Shown, str | Shown]:
     if e is None:
         return "no traces", ""
     if e.value is None:
-        return show(e), ""
-    return show(replace(e, low=None, high=None, reason="", kind="census"), digits=2), _span(e)
+        return e, ""
+    bare = replace(e, low=None, high=None, reason="", kind="census")
+    return Shown(e, show(bare, digits=2), "value"), Shown(e, _span(e), "end")
 
 
 def _span(e: Estimate) -> str:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.estimates.rounding import show
 from analysis.estimates.step_time import step_share
-from analysis.findings.frames import frame
 from analysis.findings.time_split import FINDING, Run
 from analysis.findings.time_tables import run_of
 
@@ -63,14 +63,16 @@ def phase_table(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
 
 def share_table(shares: list[Estimate]) -> pl.DataFrame:
     """One row a run: prefill share of step time and its interval in %, its range, and what is missing."""
-    spans = {run_of(e): show(e) for e in shares if e.id == RANGE}
+    spans = {run_of(e): e for e in shares if e.id == RANGE}
     points = [e for e in shares if e.id == SHARE]
-    table = frame(points, scale=100).select("value", "low", "high", "n", "n_of", "method", "reason")
-    runs = [run_of(e) for e in points]
-    return table.with_columns(
-        pl.Series("label", runs, pl.String), pl.lit("step time").alias("group"),
-        pl.Series("range", [spans.get(run) for run in runs], pl.String),
-    ).select("label", "group", "value", "low", "high", "range", "n", "n_of", "method", "reason")  # fmt: skip
+    rows = [
+        (run_of(e), "step time", *cells.ends(e, 100).values(), spans.get(run_of(e)),
+         *cells.basis(e).values(), cells.reason(e))
+        for e in points
+    ]  # fmt: skip
+    floats, texts = dict.fromkeys(("value", "low", "high"), pl.Float64), ("n_of", "method", "reason")
+    schema = {"label": pl.String, "group": pl.String, **floats, "range": pl.String, "n": pl.Int64}
+    return cells.frame(rows, schema | dict.fromkeys(texts, pl.String))
 
 
 def describe(shares: list[Estimate]) -> dict[str, str]:

@@ -3,9 +3,9 @@
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
 from analysis.estimates.amdahl import residual_share
 from analysis.estimates.estimate import Estimate, not_computable
-from analysis.estimates.rounding import show
 from analysis.findings.time_split import FINDING, Run
 from analysis.findings.time_tables import run_of
 
@@ -36,8 +36,8 @@ def residual(run: Run) -> Estimate:
 
 def residual_table(residuals: list[Estimate]) -> pl.DataFrame:
     """One row a run: the share of end-to-end time that no phase explains, and what is odd about it."""
-    rows = [(run_of(e), show(e), "; ".join(e.warnings)) for e in residuals]
-    return pl.DataFrame(rows, schema=dict.fromkeys(("run", "unexplained", "note"), pl.String), orient="row")
+    rows = [(run_of(e), e, "; ".join(e.warnings)) for e in residuals]
+    return cells.frame(rows, dict.fromkeys(("run", "unexplained", "note"), pl.String))
 
 
 def reconciliation(connection: duckdb.DuckDBPyConnection, runs: list[Run]) -> pl.DataFrame:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.ratio_scrapes import Windows
 from analysis.estimates.rounding import show
@@ -70,7 +72,7 @@ def share_table(arms: dict[str, str], shares: list[Estimate]) -> pl.DataFrame:
     """One row a run: its prefill share and interval in %, its arm, and the method or the reason for no interval."""
     rows = frame(shares, scale=100).with_columns(label=pl.Series([run_of(e) for e in shares], dtype=pl.String))
     rows = rows.with_columns(group=pl.col("label").replace_strict(arms, default="no boot log"))
-    return rows.select("label", "group", "value", "low", "high", "n", "n_of", "method", "reason")
+    return rows.select(cells.columns("label", "group", "value", "low", "high", "n", "n_of", "method", "reason"))
 
 
 def describe_shares(shares: list[Estimate]) -> dict[str, str]:
@@ -102,11 +104,13 @@ def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares:
         if share.low is None or share.high is None or not len(windows.start_s):
             continue
         whole = pl.Series(windows.whole)
+        band = {end: cell for end, cell in cells.ends(share).items() if end != "value"}
         parts.append(
             pl.DataFrame({
                 "group": run.name, "minutes": (windows.start_s + windows.end_s) / 2 / 60 - windows.start_s[0] / 60,
                 "value": pl.select(pl.when(whole > 0).then(100 * pl.Series(windows.part) / whole)).to_series(),
                 "low": 100 * share.low, "high": 100 * share.high, "requests": windows.requests,
+                cells.SOURCES: pl.Series([band] * len(whole), dtype=pl.Object),
             })
         )  # fmt: skip
     floats = dict.fromkeys(("minutes", "value", "low", "high", "requests"), pl.Float64)
@@ -136,32 +140,30 @@ def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str,
 
 def sums_table(seconds: list[Estimate], concurrency: list[Estimate]) -> pl.DataFrame:
     """One row a run: request-seconds by phase, requests counted, mean concurrency. Null: not computable."""
-    rows: dict[str, dict[str, float | int | str | None]] = {}
+    rows: dict[str, dict[str, Shown | int | str | None]] = {}
     names = {f"time.{phase}_seconds": f"{phase} (s)" for phase in ("queue", "prefill", "decode")}
     for estimate in seconds:
         row = rows.setdefault(run_of(estimate), {"run": run_of(estimate)})
-        row[names[estimate.id]] = estimate.value
+        row[names[estimate.id]] = Shown(estimate, estimate.value, "value")
         row["requests"] = estimate.n if estimate.id == "time.prefill_seconds" else row.get("requests")
     for estimate in concurrency:
-        rows[run_of(estimate)]["mean concurrency"] = estimate.value
+        rows[run_of(estimate)]["mean concurrency"] = Shown(estimate, estimate.value, "value")
     floats = dict.fromkeys((*names.values(), "mean concurrency"), pl.Float64)
-    return pl.DataFrame(list(rows.values()), schema={"run": pl.String, **floats, "requests": pl.Int64})
+    return cells.frame(rows.values(), {"run": pl.String, **floats, "requests": pl.Int64})
 
 
 def endings_table(finishes: list[Estimate], hits: list[Estimate]) -> pl.DataFrame:
     """One row a run and measure: finish reasons that occurred, and prefix cache hits, each with its interval."""
     shown = [e for e in finishes if e.value is None or e.value > 0]
-    return pl.DataFrame(
-        [
-            (
-                run_of(e),
-                e.qualifiers.get("reason", "finish reasons") if e.id == "finish.share" else "prefix cache hits",
-                show(e),
-                e.n,
-                e.method,
-            )
-            for e in [*shown, *hits]
-        ],
-        schema={"run": pl.String, "measure": pl.String, "share": pl.String, "requests": pl.Int64, "method": pl.String},
-        orient="row",
-    ).sort("run", "measure", maintain_order=True)
+    rows = [
+        (
+            run_of(e),
+            e.qualifiers.get("reason", "finish reasons") if e.id == "finish.share" else "prefix cache hits",
+            e,
+            Shown(e, e.n, "value"),
+            Shown(e, e.method, "end"),
+        )
+        for e in [*shown, *hits]
+    ]
+    schema = {"run": pl.String, "measure": pl.String, "share": pl.String, "requests": pl.Int64, "method": pl.String}
+    return cells.frame(rows, schema).sort("run", "measure", maintain_order=True)

@@ -4,7 +4,8 @@ from collections import Counter
 
 import polars as pl
 
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates import cells
+from analysis.estimates.rounding import show_number
 from analysis.findings.turn_words import in_words, longest_stall
 from analysis.findings.whose_turn import BLOCK, DOSE, OVERTAKING, SHARE, Run
 
@@ -14,14 +15,14 @@ def verdicts(found: list[Run]) -> pl.DataFrame:
     rows = [
         {
             "run": run.name, "verdict": in_words(run), "turns used": len(run.verdict.usable),
-            "turns seen": len(run.turns), "S (stall share)": show(run.of(SHARE)),
+            "turns seen": len(run.turns), "S (stall share)": run.of(SHARE),
             "longest silence": show_number(longest_stall(run), "s"),
             "p": None if run.verdict.chance is None else float(f"{run.verdict.chance:.2g}"),
         }
         for run in found
     ]  # fmt: skip
     texts = dict.fromkeys(("run", "verdict"), pl.String) | dict.fromkeys(("turns used", "turns seen"), pl.Int64)
-    return pl.DataFrame(rows, texts | {"S (stall share)": pl.String, "longest silence": pl.String, "p": pl.Float64})
+    return cells.frame(rows, texts | {"S (stall share)": pl.String, "longest silence": pl.String, "p": pl.Float64})
 
 
 def cross_checks(found: list[Run]) -> pl.DataFrame:
@@ -31,12 +32,12 @@ def cross_checks(found: list[Run]) -> pl.DataFrame:
             "run": run.name,
             "placebo stalls": "no time without a long prompt" if run.placebo is None
             else f"{run.placebo[0]} of {run.placebo[1]}",
-            "slope": show(run.of(DOSE), plain=True), "overtaking": show(run.of(OVERTAKING)),
+            "slope": run.of(DOSE), "overtaking": run.of(OVERTAKING),
             "left out": "; ".join(f"{n}: {why}" for why, n in left_out(run).items()),
         }
         for run in found
     ]  # fmt: skip
-    return pl.DataFrame(rows, dict.fromkeys(("run", "placebo stalls", "slope", "overtaking", "left out"), pl.String))
+    return cells.frame(rows, dict.fromkeys(("run", "placebo stalls", "slope", "overtaking", "left out"), pl.String))
 
 
 def left_out(run: Run) -> Counter[str]:
@@ -48,7 +49,7 @@ def score(found: list[Run]) -> pl.DataFrame:
     """One row a run: what was inferred from outside, what the engine itself says, and whether they agree."""
     rows = [
         {
-            "run": run.name, "from outside": in_words(run), "block": show(run.of(BLOCK)),
+            "run": run.name, "from outside": in_words(run), "block": run.of(BLOCK),
             "largest step logged": run.largest_step, "most tokens of a step, as set": run.budget,
             "agrees": agreement(run),
         }
@@ -56,7 +57,7 @@ def score(found: list[Run]) -> pl.DataFrame:
     ]  # fmt: skip
     texts = dict.fromkeys(("run", "from outside", "block"), pl.String)
     numbers = dict.fromkeys(("largest step logged", "most tokens of a step, as set"), pl.Int64)
-    return pl.DataFrame(rows, texts | numbers | {"agrees": pl.String})
+    return cells.frame(rows, texts | numbers | {"agrees": pl.String})
 
 
 def agreement(run: Run) -> str:

@@ -7,6 +7,8 @@ one state at once count once, so the states of a place add up to its time.
 import duckdb
 import polars as pl
 
+from analysis.estimates import cells
+from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.estimates.rounding import show
 from analysis.estimates.trace_step_time import step_share_from_traces
@@ -101,11 +103,12 @@ def table(states: list[Estimate]) -> pl.DataFrame:
     rows = []
     for e in states:
         if e.id == STATE and e.value is not None:
-            ends = [None if x is None else 100 * x for x in (prefill[run_of(e)].low, prefill[run_of(e)].high)]
-            rows.append((run_of(e), e.qualifiers["state"].replace("_", " "), 100 * e.value, *ends, show(e)))
+            of_prefill = cells.ends(prefill[run_of(e)], 100)
+            state, value = e.qualifiers["state"].replace("_", " "), Shown(e, 100 * e.value, "value")
+            rows.append((run_of(e), state, value, of_prefill["low"], of_prefill["high"], e))
     floats = dict.fromkeys(("value", "low", "high"), pl.Float64)
     schema = {"label": pl.String, "state": pl.String, **floats, "share": pl.String}
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return cells.frame(rows, schema)
 
 
 def describe(states: list[Estimate]) -> dict[str, str]:

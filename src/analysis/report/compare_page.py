@@ -9,6 +9,7 @@ from analysis import charts, paths
 from analysis.estimates.estimate import Estimate
 from analysis.findings import arm_charts, arm_conditions, arm_outputs, arm_tables, arm_verdicts, arms
 from analysis.findings.arms import Arms, Pair
+from analysis.findings.assumed import Assumptions
 from analysis.redact import redact
 from analysis.report.answer import answer
 from analysis.report.compare_text import text
@@ -52,7 +53,7 @@ def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:
     name = " against ".join(f"{side.study.name}{f'#{side.arm}' if side.arm else ''}" for side in sides)
     place = out or paths.REPORTS / f"compare-{slug(name)[:80]}"
     with replacing(place.absolute()) as folder:
-        body, toc = anchored(_body(compared, pairs, found, folder))
+        body, toc = anchored(_body(compared, pairs, found, folder, sides[0].study.assumptions))
         page = Page(PAGE, "Arms compared", redact(arm_tables.sentence(compared, found)).text, body, tuple(toc))
         _results(compared, found, Study(sides[0].study.data, folder))
         write_pages(
@@ -108,7 +109,7 @@ def _results(of: Arms, found: list[Estimate], study: Study) -> None:
     )  # fmt: skip
 
 
-def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path) -> str:
+def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path, assumed: Assumptions) -> str:
     """The page between header and footer: the same parts as the notebook on arms."""
     ratios, phases = arm_charts.forest_table(found), arm_charts.startup_table(of)
     forest = charts.forest(ratios, **arm_charts.describe_forest(of, found))
@@ -118,8 +119,8 @@ def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path) -> str:
         ("h2", "What differs", table(arm_tables.arm_table(of), "arms", out, "One row an arm").html),
         ("", "", table(arm_tables.knob_table(of), "knobs", out, "One row a knob, its value in each arm").html),
         ("h2", "Were they run alike?", table(arm_conditions.table(of), "conditions", out, "One row a condition").html),
-        ("h2", "The ratios", figure(forest, "ratios", ratios, out, "Second over first; boots as units.").html),
-        ("", "", table(arm_tables.verdict_table(of, found), "verdicts", out, "One row a ratio").html),
+        ("h2", "The ratios", figure(forest, "ratios", ratios, out, "Second over first; boots as units.", assumed).html),
+        ("", "", table(arm_tables.verdict_table(of, found), "verdicts", out, "One row a ratio", assumed).html),
         ("h2", "Did they answer alike?", table(arm_outputs.answers(of), "answers", out, "One row an arm, class").html),
         ("", "", table(arm_outputs.same_inputs(of, pairs), "same-inputs", out, "One row a pair of arms").html),
         ("h2", "Start-up", figure(timeline, "start-up", phases, out, "As the logs print their times.").html),

@@ -13,10 +13,11 @@ import vl_convert
 
 from analysis.charts.frames import Frame
 from analysis.charts.theme import NARROW, WIDE
+from analysis.findings.assumed import Assumptions
 from analysis.redact import redact, redacted
 from analysis.report.interactive import VEGA_LITE, as_json, interactive
 from analysis.report.names import checked_name
-from analysis.report.table import grid, write_csv
+from analysis.report.table import NOTHING, grid, write_csv
 
 ONE_WIDTH = (
     "<style>.chart.narrow{display:none}@media screen and (max-width:45rem)"
@@ -45,7 +46,9 @@ class Figure:
         return self.html
 
 
-def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str) -> Figure:
+def figure(
+    chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, caption: str, assumed: Assumptions = NOTHING
+) -> Figure:
     """Show a chart with the id `fig-<name>`; with `out` write figures/<name>.svg, .png and tables/<name>.csv too.
 
     A chart on which nothing would be drawn is not shown: its title stands there as the sentence that says why.
@@ -67,9 +70,9 @@ def figure(chart: alt.TopLevelMixin, name: str, table: Frame, out: Path | None, 
         )
     if out is not None:
         _write_files(spec, name, out)
-        write_csv(table, name, out)
+        write_csv(table, name, out, assumed)
         links = _links(name)
-    numbers = grid(table, f"The numbers of the figure: {_title(spec)}")
+    numbers = grid(table, name, f"The numbers of the figure: {_title(spec)}", assumed, linked=out is not None)
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     live = {**interactive(spec), "usermeta": {"columns": legend_columns(spec)}}
     html = (

@@ -65,6 +65,7 @@ LABELS = {
     "kv.requests_lost_per_batch_token": "longest requests lost for each further batch token",
     "kv.memory_taken": "memory taken from the cache",
     "kv.need_grown": "growth of what a longest request needs",
+    "kv.request_need": "cache memory of one longest request",
     "kv.request_fixed": "cache memory of a request, whatever its length",
     "kv.request_per_token": "cache memory for each token",
     "kv.refusal_probability": "probability that a boot is refused",

@@ -4,6 +4,8 @@ import re
 
 PAGE = "ANALYSIS_PAGE"
 """Environment variable that names the notebook which a kernel of the report runs: its results are kept under it."""
+NUMBERS = "numbers"
+"""The page that has every number of a report under its anchor."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 
 

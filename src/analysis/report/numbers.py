@@ -5,11 +5,10 @@ from itertools import groupby
 from analysis.estimates.estimate import Estimate
 from analysis.report.answer import number_block
 from analysis.report.labels import LABELS
-from analysis.report.names import slug
+from analysis.report.names import NUMBERS, slug
 from analysis.report.pages import Heading, Page
 from analysis.report.results import Results
 
-NUMBERS = "numbers"
 TITLE = "All numbers"
 SUMMARY = "Every number of the report: its interval, method and assumption, and the lines and series that it came from."
 

@@ -12,7 +12,7 @@ from analysis.report.answer import anchor, source
 from analysis.report.errors import ReportError
 from analysis.report.grouping import Caution, Group, cautions, groups
 from analysis.report.labels import label
-from analysis.report.numbers import NUMBERS
+from analysis.report.names import NUMBERS
 from analysis.report.pages import Page, fill
 from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key

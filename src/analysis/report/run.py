@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.redact import redact
+from analysis.report.errors import ReportError
 from analysis.report.interactive import FIGURES, bundle
 from analysis.report.kept import OUT, Kept, page_of
 from analysis.report.made_from import MADE_FROM
@@ -55,7 +56,7 @@ def build(
             work.mkdir()
             made = _make_all(notebooks, work, data, workers, kept, progress)
             for notebook in notebooks:
-                shutil.copytree(made[notebook] / OUT, partial, dirs_exist_ok=True)
+                _take(notebook.stem, made[notebook] / OUT, partial)
             pages = [page_of(made[notebook]) for notebook in notebooks]
             write_pages(study_name, partial, pages, generated_from or {}, banner)
             shutil.rmtree(work)
@@ -66,6 +67,14 @@ def build(
     finally:
         progress.finish()
     return out / "index.html"
+
+
+def _take(page: str, made: Path, partial: Path) -> None:
+    """Copy what a page left into the report. Raises ReportError where another page's table or figure has its name."""
+    for kind in ("figures", "tables"):
+        if taken := sorted(path.name for path in (made / kind).glob("*") if (partial / kind / path.name).exists()):
+            raise ReportError(f"{page} and a page before it both write {kind}/{taken[0]}: give one another name")
+    shutil.copytree(made, partial, dirs_exist_ok=True)
 
 
 def _make_all(

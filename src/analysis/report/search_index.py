@@ -9,7 +9,7 @@ from pathlib import Path
 from analysis.estimates.rounding import show
 from analysis.report.answer import anchor
 from analysis.report.labels import label
-from analysis.report.numbers import NUMBERS
+from analysis.report.names import NUMBERS
 from analysis.report.pages import Page
 from analysis.report.results import Results
 

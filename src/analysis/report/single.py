@@ -24,7 +24,8 @@ _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 _BANNER = re.compile(r'<p class="banner.*?</p>', re.S)
 _PAGES = re.compile(r'<li><a href="([\w.-]+)\.html"')
 _MARK, _HEAD = b'<meta name="generator" content="analysis single">', 1 << 16
-_FILES = re.compile(r'<a href="(?:figures|tables)/[^"]*" download[^>]*>[^<]*</a> ?|<a href="results\.json">([^<]*)</a>')
+_FILES = re.compile(r'<a\b[^>]* href="(?:figures|tables)/[^"]*"[^>]*>[^<]*</a> ?|<a href="results\.json">([^<]*)</a>')
+"""Links to files, whatever the order of their attributes: notebooks are cleaned on their way to a page."""
 
 
 @dataclass(frozen=True, slots=True)

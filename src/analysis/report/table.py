@@ -1,4 +1,7 @@
-"""Tables: an accessible one in the page, the same numbers as CSV beside it."""
+"""Tables: an accessible one in the page, the same numbers as CSV beside it.
+
+A cell that shows an estimate leads to how it was obtained; one that rests on assumed figures is marked (marks.py).
+"""
 
 import csv
 import io
@@ -12,9 +15,14 @@ from typing import Any
 import polars as pl
 
 from analysis.charts.frames import Frame, tidy
+from analysis.estimates.cells import LINKED, Shown, split
 from analysis.estimates.rounding import CENSUS_DIGITS, round_interval
+from analysis.findings.assumed import Assumptions
 from analysis.redact import redact
-from analysis.report.names import checked_name
+from analysis.report import marks
+from analysis.report.answer import anchor
+from analysis.report.marks import Mark, Row
+from analysis.report.names import NUMBERS, checked_name
 
 NARROW_COLUMNS = 4
 """More columns than these do not fit a phone: the table says that it scrolls."""
@@ -22,6 +30,12 @@ PRINTED_PLACES = 2
 """Logs print GiB and seconds with two decimals."""
 SHORT = 36
 """Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
+NAME = 16
+"""Characters of a row's name that stays in one line on a narrow screen too."""
+LONG, FIRST_WORDS = 80, 56
+"""Characters of a text that is folded on a narrow screen, and about how many of it are shown there."""
+NOTHING, NO_MARK = Assumptions(), Mark()
+HOW, WHY_NOT = "how it was obtained", "why there is none"
 _ENDS = ("value", "low", "high")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text cell that starts with one of these
 
@@ -37,39 +51,78 @@ class Table:
         return self.html
 
 
-def table(frame: Frame, name: str, out: Path | None, caption: str) -> Table:
+def table(frame: Frame, name: str, out: Path | None, caption: str, assumed: Assumptions = NOTHING) -> Table:
     """Show a frame as a table with the id `table-<name>`, and write tables/<name>.csv when `out` is given.
 
     `caption` says what a row is and the units. Every text is redacted and escaped; a wide table scrolls in its own box.
+    With `out`, estimates in the frame (estimates/cells.py) are links: they must be recorded.
     """
-    rows = tidy(frame)
     link = ""
     if out is not None:
-        write_csv(frame, name, out)
+        write_csv(frame, name, out, assumed)
         link = f'<p class="links"><a href="tables/{checked_name(name)}.csv" download>CSV</a></p>'
-    html = f'<div class="table" id="table-{checked_name(name)}">{grid(rows, caption)}{link}</div>'
-    return Table(name, html)
+    shown = grid(frame, name, caption, assumed, linked=out is not None)
+    return Table(name, f'<div class="table" id="table-{checked_name(name)}">{shown}{link}</div>')
 
 
-def grid(frame: Frame, caption: str) -> str:
-    """The bare HTML table in a box that scrolls by itself and can be reached by keyboard."""
-    rows = tidy(frame)
+def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, *, linked: bool = False) -> str:
+    """The bare HTML table in a box that scrolls by itself and can be reached by keyboard, and what its marks mean."""
+    rows, cells, signs = _parts(frame, name, assumed)
     right = [dtype.is_numeric() for dtype in rows.dtypes]
     kinds = [' class="number"' if r else _class(column) for r, column in zip(right, rows, strict=True)]
     head = "".join(f'<th scope="col"{k}>{_shown(c)}</th>' for c, k in zip(rows.columns, kinds, strict=True))
     label = _shown(caption)
     # A text in the first column names its row, for a screen reader too.
     tags = ["td" if at or number else 'th scope="row"' for at, number in enumerate(right)]
+    if tags and tags[0] != "td":
+        kinds[0] = kinds[0].replace("short", f"short{_wrapping(rows.to_series(0))}")
+    columns = list(zip(rows.columns, kinds, tags, strict=True))
     body = "".join(
-        "<tr>" + "".join(f"<{t}{k}>{_shown(v)}</{t[:2]}>" for v, k, t in zip(row, kinds, tags, strict=True)) + "</tr>\n"
-        for row in _rounded(rows)
+        "<tr>"
+        + "".join(
+            f"<{tag}{kind}>{_content(value, of.get(c) if linked else None, sign.get(c, NO_MARK))}</{tag[:2]}>"
+            for value, (c, kind, tag) in zip(row, columns, strict=True)
+        )
+        + "</tr>\n"
+        for row, of, sign in zip(_rounded(rows), cells, signs, strict=True)
     )
     body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
     hint = '<p class="hint" aria-hidden="true">Scroll sideways: more columns →</p>' if _is_wide(rows) else ""
     return (
         f'{hint}<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
         f"<caption><span>{label}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+        f"{marks.legend(signs)}"
     )
+
+
+def _content(value: Any, of: Shown | None, mark: Mark) -> str:
+    """What a cell holds: its text, as a link to how it was obtained where it shows a figure, and its mark."""
+    text = _plain(value)
+    if of is None or of.part not in LINKED:
+        sign = f'<span class="mark" role="img" title="{mark.words}" aria-label="{mark.words}">{mark.sign}</span>'
+        return _folded(text, sign if mark else "")
+    sign = f'<span class="mark" title="{mark.words}">{mark.sign}</span>' if mark else ""
+    figure, reason = _without_reason(text or "—")
+    said = f"{figure}, {HOW if of.estimate.value is not None else WHY_NOT}" + (f"; {mark.words}" if mark else "")
+    link = f'<a href="{NUMBERS}.html#{anchor(of.estimate)}" aria-label="{escape(said)}">{escape(figure)}{sign}</a>'
+    return link + _folded(reason)
+
+
+def _folded(text: str, sign: str = "") -> str:
+    """A text and its sign; a long one so that a narrow screen shows its first words, and the rest when asked."""
+    if len(text) <= LONG:
+        return escape(text) + sign
+    at = text.rfind(" ", 0, FIRST_WORDS) + 1 or FIRST_WORDS
+    return f'<details class="fold"><summary>{sign}{escape(text[:at])}</summary>{escape(text[at:])}</details>'
+
+
+def _without_reason(text: str) -> tuple[str, str]:
+    """A figure, which is the link, and the reason that it has none or no interval, which stands beside it."""
+    for lead in ("not computable", "no interval"):
+        if text.startswith(f"{lead}: "):
+            return lead, text.removeprefix(lead)
+    figure, opened, reason = text.partition(" (no interval: ")
+    return figure, opened + reason
 
 
 def cell(value: Any) -> str:
@@ -92,16 +145,32 @@ def _decimal(value: float) -> str:
     return f"{value:,.{min(places, _places(value))}f}"
 
 
-def write_csv(frame: Frame, name: str, out: Path) -> Path:
-    """Write tables/<name>.csv with all digits; texts that a spreadsheet would run get a leading quote."""
-    rows, buffer = tidy(frame), io.StringIO()
+def write_csv(frame: Frame, name: str, out: Path, assumed: Assumptions = NOTHING) -> Path:
+    """Write tables/<name>.csv with all digits; texts that a spreadsheet would run get a leading quote.
+
+    Texts have their marks; a last column says of each row what in it rests on assumptions, where any row has a mark.
+    """
+    rows, _, signs = _parts(frame, name, assumed)
+    said, buffer = [marks.in_words(row) for row in signs], io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([_inert(c) for c in rows.columns])
-    writer.writerows([_inert(v) for v in row] for row in rows.iter_rows())
+    writer.writerow([*map(_inert, rows.columns), *([marks.HEAD] if any(said) else [])])
+    for row, sign, words in zip(rows.iter_rows(), signs, said, strict=True):
+        marked = [
+            f"{value}{sign[c].sign}" if isinstance(value, str) and c in sign else value
+            for c, value in zip(rows.columns, row, strict=True)
+        ]
+        writer.writerow([*map(_inert, marked), *([words] if any(said) else [])])
     path = out / "tables" / f"{checked_name(name)}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(buffer.getvalue(), encoding="utf-8")
     return path
+
+
+def _parts(frame: Frame, name: str, assumed: Assumptions) -> tuple[pl.DataFrame, list[dict[str, Shown]], list[Row]]:
+    """The plain rows, and of each row the estimates and the marks of its cells."""
+    plain, cells = split(frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame))
+    rows = tidy(plain)
+    return rows, cells, marks.of_rows(rows.iter_rows(named=True), cells, name, assumed)
 
 
 def _is_wide(rows: pl.DataFrame) -> bool:
@@ -139,8 +208,17 @@ def _class(column: pl.Series) -> str:
     return ' class="short"' if longest <= SHORT else ' class="long"'
 
 
+def _wrapping(column: pl.Series) -> str:
+    """A further class for names of rows that would fill a narrow screen in one line."""
+    return " wrap" if any(len(str(name)) > NAME for name in column) else ""
+
+
+def _plain(value: Any) -> str:
+    return redact(cell(value)).text if isinstance(value, str) else cell(value)
+
+
 def _shown(value: Any) -> str:
-    return escape(redact(cell(value)).text if isinstance(value, str) else cell(value))
+    return escape(_plain(value))
 
 
 def _inert(value: Any) -> Any:

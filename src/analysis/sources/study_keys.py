@@ -41,7 +41,7 @@ _CLASS_TARGETS = {"ttft_s": POSITIVE, "inter_token_s": POSITIVE, "completion_s":
                   "valid_records_per_hour": POSITIVE, "goodput_share": SHARE}  # fmt: skip
 _LIMITS = ("memory_used_bytes", "swap_used_bytes", "queue_s", "temperature_celsius", "power_w", "kv_cache_usage")
 _FIGURE = {"key": TEXT, "why": TEXT, "value": NUMBER, "low": NUMBER, "high": NUMBER,
-           "values": TEXTS, "intervals": TEXTS, "wording": TEXTS}  # fmt: skip
+           "values": TEXTS, "intervals": TEXTS, "wording": TEXTS, "readings": TEXTS}  # fmt: skip
 KEYS: Mapping[str, Kind] = {
     "transcribed": TEXT, "reconstruction": TEXT, "margin": BELOW_ONE,
     "prometheus": ADDRESSES, "comparison": TABLE, **{f"comparison.{key}": kind for key, kind in _COMPARISON.items()},
