@@ -142,6 +142,7 @@ def test_nor_in_what_is_made_of_a_report(
         ("claims", str(planted)),
     ):
         run = run_analysis(command, *arguments)
+        assert run.returncode == 0 or command == "claims", run.stderr
         made[f"{command}, printed"] = run.stdout.lower()
     run = run_analysis("decide", str(other), "--force")
     assert run.returncode == 0, run.stderr

@@ -45,11 +45,6 @@ class Page:
     body: str
     toc: tuple[Heading, ...]
 
-    @property
-    def short(self) -> str:
-        """The title up to its colon or comma, for a row of links."""
-        return re.split("[:,] ", self.title)[0]
-
 
 def convert(notebook: Path) -> Page:
     """Turn an executed notebook into a page.
