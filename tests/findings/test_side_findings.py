@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from analysis import paths
+from analysis.estimates import cells
 from analysis.findings import side_findings, time_split
 from analysis.study import Study
 
@@ -56,7 +57,8 @@ def test_preemptions_come_in_bursts_and_scrapes_are_the_units(make) -> None:  # 
     assert got.low is not None and got.low < got.value < (got.high or 0)
     assert got.unit == "1"
     assert side_findings.queue_share(study.connection, run).low is not None
-    table = side_findings.table([got, side_findings.queue_share(study.connection, run)])
+    table, shown = cells.split(side_findings.table([got, side_findings.queue_share(study.connection, run)]))
+    assert [cell.estimate.id for cell in shown[0].values()] == [side_findings.PREEMPTIONS, side_findings.QUEUE]
     assert table.columns == ["run", "preemptions per request", "share of time in the queue"]
     assert table.height == 1
 

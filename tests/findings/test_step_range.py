@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from analysis import paths
+from analysis.estimates import cells
 from analysis.findings import step_range, step_time, time_split
 from analysis.study import Study
 
@@ -63,7 +64,8 @@ def test_counters_allow_at_most_what_requests_spent_in_prefill(make) -> None:  #
     study = make(VLLM, [{"prefill": 10.0 * i, "decode": 70.0 * i, "running": 2 * (i % 2)} for i in range(4)])
     [found] = step_range.from_counters(study.connection, time_split.runs(study.connection))
     assert (found.low, found.high) == (0.0, pytest.approx(30 / (240 / 2)))
-    table = step_range.table([found], [], [])
+    table, shown = cells.split(step_range.table([found], [], []))
+    assert {column: cell.estimate for column, cell in shown[0].items()} == {"counters allow": found}
     assert table.row(0) == ("metrics/a", "between 0 and 25 %", "no traces", "", "no steps logged")
 
 
