@@ -92,5 +92,5 @@ def _template() -> list[tuple[str, float | None]]:
 
 
 def _moved(value: float, scrape: int) -> str:
-    # Sums and counts move alike: pages whose sums cannot come from their buckets have no share, and a report less to do.
+    # Sums and counts move alike: pages whose sums cannot come from their buckets have no share, and less is computed.
     return repr(value * scrape)
