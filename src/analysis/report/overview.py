@@ -13,7 +13,7 @@ from analysis.report.errors import ReportError
 from analysis.report.grouping import Caution, Group, cautions, groups
 from analysis.report.labels import label
 from analysis.report.names import NUMBERS
-from analysis.report.pages import Page, fill
+from analysis.report.pages import Heading, Page, fill
 from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
 from analysis.report.takeaways import SHOWN, TO_DO, rank
@@ -79,6 +79,20 @@ class ReportIndex:
     shown: int = SHOWN
     numbers_shown: int = NUMBERS_SHOWN
 
+    @property
+    def begins_with(self) -> str:
+        """The heading of what comes first."""
+        return "What to change first" if self.first and self.first.page == LEVERS else "What to do first"
+
+    @property
+    def toc(self) -> tuple[Heading, ...]:
+        """Its sections."""
+        sections = (
+            (self.begins_with, "first", self.first), ("What the data say", "takeaways", True), ("Pages", "pages", True),
+            ("What could not be computed", "missing", True), ("Where this comes from", "provenance", True),
+        )  # fmt: skip
+        return tuple(Heading(2, text, anchor) for text, anchor, there in sections if there)
+
 
 def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
     """The first page's content, from results.json and the pages: the takeaways in its order.
@@ -117,7 +131,8 @@ def _first(takeaways: Sequence[Takeaway], ranks: Sequence[int]) -> Takeaway | No
 def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:
     """The HTML of index.html; `banner` stands on top of it."""
     return fill(
-        "overview.html.j2", "index", study=index.study, index=index, pages=pages, here="index", toc=(), banner=banner
+        "overview.html.j2", "index", study=index.study, index=index, pages=pages, here="index", toc=index.toc,
+        banner=banner,
     )  # fmt: skip
 
 
