@@ -162,7 +162,7 @@ def sentence(found: list[Estimate]) -> str:
     halves = [half for _, half in pairs]
     runs = len({run_of(e) for e in found if e.value is not None or e.low is not None})
     over = "" if len(pairs) == runs else f" in {run_of(halves[0])}" if len(pairs) == 1 else f" in {len(pairs)} runs"
-    text = f"Half the output tokens would make requests' own prefill and decode, all together, {few(halves)} as fast"
+    text = f"With half the output tokens, requests' own prefill and decode would together be {few(halves)} as fast"
     parts = [f"{text}{over}."]
     free = [prefill for prefill, _ in pairs if _is_known(prefill)]
     if sure := [e for e in free if e.kind == "bound"]:
