@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analysis.estimates.ratio_scrapes import Windows, blocks_of, correlation_time_s, share_from_scrapes
 
@@ -89,3 +91,25 @@ def test_refusals() -> None:
     assert share_from_scrapes(Windows.of([0, 1], [1], [1], [1], [1])).low is None
     whole = Windows.of(start, start + 15, start * 0 + 2, start * 0 + 2, start * 0 + 1)
     assert share_from_scrapes(whole).reason == "the share is exactly 1"
+
+
+def test_neighbours_are_joined_within_a_life_and_nothing_is_lost() -> None:
+    start = np.arange(7) * 10.0
+    w = Windows.of(start, start + 10, [1, 2, 3, 4, 5, 6, 7], [9] * 7, [1] * 7, [0, 0, 0, 1, 1, 1, 1])
+    j = w.joined(4)
+    assert (j.start_s.tolist(), j.end_s.tolist()) == ([0, 20, 30, 50], [20, 30, 50, 70])
+    assert (j.part.tolist(), j.whole.tolist(), j.requests.tolist()) == ([3, 3, 9, 13], [18, 9, 18, 18], [2, 1, 2, 2])
+    assert j.segment.tolist() == [0, 0, 1, 1]
+    assert w.joined(7) is w
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=60), st.integers(1, 20))
+def test_joined_windows_keep_sums_and_lives(lives: list[int], most: int) -> None:
+    start = np.arange(len(lives)) * 10.0
+    w = Windows.of(start, start + 10, np.ones(len(lives)), np.full(len(lives), 2.0), np.ones(len(lives)), lives)
+    j = w.joined(most)
+    assert len(j.start_s) <= most + len(set(lives))
+    for life in set(w.segment.tolist()):
+        mine, joined = w.segment == life, j.segment == life
+        assert w.part[mine].sum() == j.part[joined].sum()
+        assert (w.start_s[mine].min(), w.end_s[mine].max()) == (j.start_s[joined].min(), j.end_s[joined].max())

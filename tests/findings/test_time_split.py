@@ -7,6 +7,7 @@ import pytest
 from analysis import paths
 from analysis.findings import time_split, time_tables
 from analysis.study import Study
+from benchmarks.generate import scrapes
 
 PAGE = """\
 process_start_time_seconds {start}
@@ -95,3 +96,20 @@ def test_the_seconds_of_a_restart_are_in_the_clock(tmp_path: Path) -> None:
     assert concurrency.value == pytest.approx(200 / 200)
     assert (concurrency.kind, concurrency.low, concurrency.high) == ("bound", concurrency.value, float("inf"))
     assert float(time_split.scrape_windows(study.connection, run).whole.sum()) == 200
+
+
+def test_a_long_run_is_drawn_with_a_bounded_number_of_points(tmp_path: Path) -> None:
+    scrapes(tmp_path / "s", 2, 451)
+    study = Study(tmp_path / "s")
+    runs = time_split.runs(study.connection)
+    shares = time_split.prefill_shares(study.connection, runs)
+    table = time_tables.window_table(study.connection, runs, shares)
+    assert table.group_by("group").len()["len"].to_list() == [150, 150]  # 450 intervals, three together
+    assert set(table["intervals"]) == {3}
+    assert table["requests"].sum() == pytest.approx(sum(run.total("prefill_time", "count") or 0 for run in runs))
+    said = "Each point is up to 3 scrape intervals that follow each other, together; no request finished where "
+    assert time_tables.points(table) == said + "there is none."
+    assert time_tables.describe_windows(table, shares)["subtitle"].startswith(
+        "a panel a run; prefill share of request-seconds (%) of scrape intervals, several together; "
+    )
+    assert time_tables.points(table.head(0)).startswith("Each point is one scrape interval;")

@@ -15,6 +15,8 @@ from analysis.findings.time_split import Run, scrape_windows
 
 FEW = 3
 """Most figures that a sentence gives one by one; of more it gives the two ends."""
+POINTS = 200
+"""Most points of a run: a panel is some 600 pixels wide."""
 PANELS = 12
 """Most runs drawn one below the other; a fleet has hundreds."""
 
@@ -90,9 +92,10 @@ def describe_shares(shares: list[Estimate]) -> dict[str, str]:
 
 
 def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares: list[Estimate]) -> pl.DataFrame:
-    """One row a scrape interval of each run with an interval: minutes from its first scrape, share in %, the band.
+    """One row a point of each run with an interval: minutes from its first scrape, share in %, the band.
 
-    At most PANELS runs, those with most requests.
+    A point is a scrape interval, or `intervals` neighbouring ones together where a run has more than POINTS. At most
+    PANELS runs, those with most requests.
     """
     by_requests = sorted(
         zip(runs, shares, strict=True), key=lambda pair: -(pair[0].total("prefill_time", "count") or 0)
@@ -100,9 +103,10 @@ def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares:
     most = {run.name for run, _ in [pair for pair in by_requests if pair[1].low is not None][:PANELS]}
     parts = []
     for run, share in zip(runs, shares, strict=True):
-        windows = scrape_windows(connection, run) if run.name in most else Windows.of([], [], [], [], [])
-        if share.low is None or share.high is None or not len(windows.start_s):
+        found = scrape_windows(connection, run) if run.name in most else Windows.of([], [], [], [], [])
+        if share.low is None or share.high is None or not len(found.start_s):
             continue
+        windows = found.joined(POINTS)
         whole = pl.Series(windows.whole)
         band = {end: cell for end, cell in cells.ends(share).items() if end != "value"}
         parts.append(
@@ -110,11 +114,19 @@ def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares:
                 "group": run.name, "minutes": (windows.start_s + windows.end_s) / 2 / 60 - windows.start_s[0] / 60,
                 "value": pl.select(pl.when(whole > 0).then(100 * pl.Series(windows.part) / whole)).to_series(),
                 "low": 100 * share.low, "high": 100 * share.high, "requests": windows.requests,
+                "intervals": -(-len(found.start_s) // POINTS),
                 cells.SOURCES: pl.Series([band] * len(whole), dtype=pl.Object),
             })
         )  # fmt: skip
     floats = dict.fromkeys(("minutes", "value", "low", "high", "requests"), pl.Float64)
-    return pl.concat(parts) if parts else pl.DataFrame(schema={"group": pl.String, **floats})
+    return pl.concat(parts) if parts else pl.DataFrame(schema={"group": pl.String, **floats, "intervals": pl.Int64})
+
+
+def points(windows: pl.DataFrame) -> str:
+    """What a point of the chart along the runs is."""
+    most = int(windows["intervals"].to_numpy().max()) if windows.height else 1
+    one = "one scrape interval" if most == 1 else f"up to {most:,} scrape intervals that follow each other, together"
+    return f"Each point is {one}; no request finished where there is none."
 
 
 def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str, str]:
@@ -126,15 +138,17 @@ def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str,
         .agg(pl.col("value").min().alias("least"), pl.col("value").max().alias("most"), pl.len().alias("n"))
         .sort("group")
     )  # fmt: skip
-    said = [f"{group}: {least:.0f} % to {most:.0f} % over {n} intervals" for group, least, most, n in spans.iter_rows()]
+    said = [f"{group}: {least:.0f} % to {most:.0f} % over {n} points" for group, least, most, n in spans.iter_rows()]
     widest = max((most - least for _, least, most, _ in spans.iter_rows()), default=0.0)
+    joined = windows.height > 0 and windows["intervals"].to_numpy().max() > 1
+    of = "scrape intervals, several together" if joined else "each scrape interval"
     return {
         "title": f"Within a run the prefill share moved by up to {widest:.0f} points between scrape intervals"
         if said
         else "No run has timed pages with enough requests between them",
-        "subtitle": "a panel a run; prefill share of request-seconds (%) of each scrape interval; "
+        "subtitle": f"a panel a run; prefill share of request-seconds (%) of {of}; "
         f"band: 95 % interval of the run{left_out}",
-        "description": "Prefill share of each scrape interval. " + "; ".join(said or ["no data"]),
+        "description": f"Prefill share of {of}. " + "; ".join(said or ["no data"]),
     }
 
 
