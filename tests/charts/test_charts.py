@@ -288,3 +288,13 @@ def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tic
         ("a\nlong prompt", "a\nstream 1"),
         ("b\nlong prompt", "b\nstream 1"),
     ]
+
+
+def test_tens_of_thousands_of_points_are_thinned_and_said_to_be() -> None:
+    n = 40_000
+    turns = pl.DataFrame({"run": ["a"] * n, "prompt_tokens": [float(i) for i in range(n)], "block_tokens": [9.0] * n})
+    texts = {"title": "t", "subtitle": "s", "description": "d"}
+    blocks = charts.block_by_prompt(turns, **texts).to_dict()
+    assert blocks["title"]["subtitle"] == "s; one point in 27 is drawn, the table has all"
+    rates = pl.DataFrame({"group": ["a"] * n, "minutes": [float(i) for i in range(n)], "rate": [1.0] * n})
+    assert "one point in 27" in charts.rate_over_time(rates, **texts).to_dict()["title"]["subtitle"]

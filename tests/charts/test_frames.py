@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.charts.frames import BREAK, LABEL, headed, ordered, shorten, tidy
+from analysis.charts.frames import BREAK, LABEL, MARKS, headed, ordered, shorten, thinned, tidy
 
 
 def test_decimals_become_floats_and_what_is_not_finite_becomes_null() -> None:
@@ -46,3 +46,13 @@ def test_cut_labels_stay_different(names: list[str]) -> None:
     short = shorten(pl.DataFrame({"a": names}), "a")["a"].to_list()
     assert len(set(short)) == len(names)
     assert all(s == n for s, n in zip(short, names, strict=True) if len(n) <= LABEL)
+
+
+def test_of_very_many_rows_one_in_so_many_of_each_group_is_kept_and_that_is_said() -> None:
+    rows = pl.DataFrame({"run": ["a"] * 4000 + ["b"] * 500, "x": [float(-i) for i in range(4500)]})
+    kept, note = thinned(rows, "run", "x")
+    assert kept.group_by("run", maintain_order=True).len().rows() == [("a", 1334), ("b", 167)]
+    assert kept["x"].to_list()[:2] == [-3999.0, -3996.0]
+    assert note == "; one point in 3 is drawn, the table has all"
+    few, nothing = thinned(rows.head(MARKS), "run", "x")
+    assert few.equals(rows.head(MARKS)) and nothing == ""

@@ -163,3 +163,11 @@ def test_a_long_text_is_folded_at_a_word_and_loses_nothing() -> None:
     assert unescape(first) == "not computable: <the> outputs were not judged, and that "
     assert unescape(first + rest) == text
     assert "fold" not in table(pl.DataFrame({"a": ["x"], "b": [text[:80]]}), "t", None, "x").html
+
+
+def test_a_very_long_table_is_cut_in_the_page_and_whole_in_its_file(tmp_path: Path) -> None:
+    made = table(pl.DataFrame({"n": range(1200)}), "long", tmp_path, "One row a number")
+    assert (made.html.count("<tr>"), '<td class="number">999</td>' in made.html) == (1001, True)
+    assert '<p class="marks">The first 1,000 of 1,200 rows; the CSV has all.</p>' in made.html
+    assert len((tmp_path / "tables" / "long.csv").read_text().splitlines()) == 1201
+    assert "The first 1,000 of 1,200 rows.<" in grid(pl.DataFrame({"n": range(1200)}), "x", "c")

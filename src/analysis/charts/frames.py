@@ -17,6 +17,8 @@ LABEL = 15
 """Characters of a line of a row's label that still leave room for the plot at 390 px."""
 HEADING = 44
 """Characters of a line of a panel's heading at that width."""
+MARKS = 1_500
+"""Most points of one chart."""
 BREAK = "\u200b"
 """Ends a line within a label; the theme tells the charts so. A space without width: expressions take it in a text."""
 
@@ -31,6 +33,18 @@ def tidy(frame: Frame, *columns: str) -> pl.DataFrame:
         raise ValueError(f"the frame lacks the columns {', '.join(missing)}")
     rows = rows.drop(cs.by_dtype(pl.Object)).with_columns(cs.decimal().cast(pl.Float64))
     return rows.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
+
+
+def thinned(rows: pl.DataFrame, group: str, along: str) -> tuple[pl.DataFrame, str]:
+    """One row in so many of each group, in the order of `along`, and the words that say so: at most about MARKS.
+
+    Each mark is an element of the page; of tens of thousands none can be told from its neighbours.
+    """
+    among = -(-rows.height // MARKS)
+    if among <= 1:
+        return rows, ""
+    kept = rows.sort(group, along).filter(pl.int_range(pl.len()).over(group) % among == 0)
+    return kept, f"; one point in {among:,} is drawn, the table has all"
 
 
 def panelled(rows: pl.DataFrame, **words: str) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from analysis.charts.frames import Frame, ordered, tidy
+from analysis.charts.frames import Frame, ordered, thinned, tidy
 from analysis.charts.theme import COLOURS, finish_panels
 from analysis.redact import redact
 
@@ -19,7 +19,7 @@ def rate_over_time(frame: Frame, *, title: str, subtitle: str, description: str)
     rows = tidy(frame, "group", "minutes", "rate")
     rows = rows.with_columns(group=rows["group"].replace({str(g): redact(str(g)).text for g in rows["group"].unique()}))
     groups = ordered(rows, "group")[:MOST_PANELS]
-    rows = rows.filter(rows["group"].is_in(groups)).sort("group", "minutes")
+    rows, note = thinned(rows.filter(rows["group"].is_in(groups)).sort("group", "minutes"), "group", "minutes")
     y = alt.Y("rate:Q", title=None, axis=alt.Axis(tickCount=3), scale=alt.Scale(zero=True))
     base = alt.Chart().encode(x=alt.X("minutes:Q", title="minutes from the first block (upwards: tokens/s)"), y=y)
     marks = [base.mark_line(color=COLOURS[0]), base.mark_point(filled=True, size=40, color=COLOURS[0])]
@@ -28,4 +28,4 @@ def rate_over_time(frame: Frame, *, title: str, subtitle: str, description: str)
         row=alt.Row("group:N", sort=groups, header=header), spacing=10
     )  # fmt: skip
     panels = panels.resolve_scale(y="independent")
-    return finish_panels(panels, title, subtitle, description)
+    return finish_panels(panels, title, subtitle + note, description)

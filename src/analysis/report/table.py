@@ -8,6 +8,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
+from itertools import islice
 from math import floor, log10
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from analysis.report.answer import anchor
 from analysis.report.marks import Mark, Row
 from analysis.report.names import NUMBERS, checked_name
 
+ROWS = 1_000
+"""Most rows of a table in a page: nobody reads more, and a browser has to lay them out."""
 NARROW_COLUMNS = 4
 """More columns than these do not fit a phone: the table says that it scrolls."""
 PRINTED_PLACES = 2
@@ -84,15 +87,21 @@ def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, 
             for value, (c, kind, tag) in zip(row, columns, strict=True)
         )
         + "</tr>\n"
-        for row, of, sign in zip(_rounded(rows), cells, signs, strict=True)
+        for row, of, sign in islice(zip(_rounded(rows), cells, signs, strict=True), ROWS)
     )
     body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
     hint = '<p class="hint" aria-hidden="true">Scroll sideways: more columns →</p>' if _is_wide(rows) else ""
     return (
         f'{hint}<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
         f"<caption><span>{label}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
-        f"{marks.legend(signs)}"
+        f"{_left_out(rows.height, linked)}{marks.legend(signs)}"
     )
+
+
+def _left_out(height: int, has_csv: bool) -> str:
+    """What is said of a table that is too long for a page."""
+    rest = "; the CSV has all" if has_csv else ""
+    return f'<p class="marks">The first {ROWS:,} of {height:,} rows{rest}.</p>' if height > ROWS else ""
 
 
 def _content(value: Any, of: Shown | None, mark: Mark) -> str:
