@@ -101,7 +101,8 @@ def page(result: dict[str, Any]) -> str:
         "|---|---|---|---|---|",
         *(f"| {n:,} | {mb:,.0f} | {s:,.1f} | {n / s:,.0f} | {m:,.0f} |" for n, mb, s, m in grown),
         "",
-        f"CPU seconds grow with the samples to the power of {exponent(grown):.2f} (1 is linear).",
+        f"CPU seconds grow with the samples to the power of {exponent(grown):.2f} (1 is linear), and between the two "
+        f"largest, where what every study costs weighs least, of {exponent(grown[-2:]):.2f}.",
         "",
         "## A report",
         "",

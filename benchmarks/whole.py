@@ -18,14 +18,19 @@ from analysis import paths
 from benchmarks import generate
 
 EMPTY = "empty notebooks"
+_PEAK = """
+def peak():
+    # Not ru_maxrss of this process: it begins with the memory of whoever started it.
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) / 1024
+"""
 _LOAD = """
-import json, resource, sys, time
+import json, sys, time
 from pathlib import Path
 from analysis.store.load import load
 began = time.process_time()
 load(Path(sys.argv[1]), Path(sys.argv[2]))
-used = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([time.process_time() - began, used.ru_maxrss / 1024]))
+print(json.dumps([time.process_time() - began, peak()]))
 """
 _REPORT = """
 import resource, sys
@@ -34,7 +39,7 @@ from analysis import paths
 from analysis.__main__ import main
 paths.STORES, paths.NOTEBOOKS = Path(sys.argv[1]), Path(sys.argv[2])
 status = main(["report", sys.argv[3], "--out", sys.argv[4]])
-print(max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024)
+print(max(peak(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024))
 sys.exit(status)
 """
 
@@ -109,7 +114,7 @@ def _python(code: str, *arguments: str) -> str:
     environment = os.environ | {"PYTHONPATH": str(paths.PACKAGE.parent)}
     environment.pop("POLARS_MAX_THREADS", None)  # one core is for the pairs
     run = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-c", _PEAK + code, *arguments], capture_output=True, text=True, env=environment, check=False
     )
     if run.returncode:
         raise RuntimeError(run.stderr)
