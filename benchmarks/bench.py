@@ -16,6 +16,7 @@ from typing import Any
 
 from analysis import paths
 from benchmarks.pairs import QUICK, Pair, Size, cpu_seconds, pairs, scaled
+from benchmarks.profiles import hot_spots
 from benchmarks.whole import EMPTY, day, growth, reports
 
 PAGE, HISTORY = paths.ROOT / "docs" / "benchmarks.md", paths.ROOT / "docs" / "benchmarks.jsonl"
@@ -93,6 +94,19 @@ def page(result: dict[str, Any]) -> str:
         "|---|---|---|---|---|",
         *(_row(row) for row in result["pairs"]),
         "",
+        "## Where the time goes",
+        "",
+        "The functions of ours in which most CPU time passed, in them or in the library that they call. "
+        "`log_blocks.interesting` searches every byte for the known texts, `json_text.parse` is the JSON library, "
+        "`prometheus_layout.read` finds the ends of lines and names, `rows.Rows._insert` hands columns to DuckDB.",
+        "",
+        "| what | shares |",
+        "|---|---|",
+        *(
+            f"| {what} | {', '.join(f'`{name}` {share:.0%}' for name, share in spots)} |"
+            for what, spots in result["profiles"].items()
+        ),
+        "",
         "## Growth",
         "",
         "Pages into a finished store, views included, in a process of its own.",
@@ -150,10 +164,12 @@ def main() -> int:
     parser.add_argument("--samples", type=float, nargs="+", default=[1e5, 1e6, 1e7, 1e8])
     options = parser.parse_args()
     repeats, samples = (1, [5e4, 1e5]) if options.quick else (options.repeats, options.samples)
-    result: dict[str, Any] = {"machine": machine(), "pairs": []}
+    result: dict[str, Any] = {"machine": machine(), "pairs": [], "profiles": {}}
     with tempfile.TemporaryDirectory() as folder:
         for pair in pairs(Path(folder) / "pairs", QUICK if options.quick else Size()):
             result["pairs"].append(measure(pair, repeats))
+            if pair.name not in result["profiles"]:
+                result["profiles"][pair.name] = hot_spots(pair.ours)
             print(_row(result["pairs"][-1]), flush=True)
         result["growth"] = growth(Path(folder) / "growth", samples)
         result["report"] = reports(Path(folder), 1 if options.quick else ROUNDS)

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from analysis import redact
 from analysis.sources import registry
 from analysis.sources.files import SourceFile
-from benchmarks import bench, generate
+from benchmarks import bench, generate, profiles
 
 
 def row(ratio: float, low: float, high: float) -> dict[str, Any]:
@@ -35,6 +36,7 @@ def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
     result = {
         "machine": {"at": "now", "commit": "c", "cpu": "x", "cores": 2, "memory_gib": 8, "python": "3.11", "load": 0.1},
         "pairs": [row(25, 24, 26)],
+        "profiles": {"a page": [("layout.read", 0.214), ("words.plain", 0.158)]},
         "growth": [(10**5, 12.0, 0.1, 200.0), (10**6, 120.0, 1.0, 300.0)],
         "report": {"first report": [20.0, 24.0, 21.0], "empty notebooks": [10.0, 10.0, 12.0]},
         "day": {"samples": 30_000_000, "seconds": 99.4, "memory": 1234.5},
@@ -42,6 +44,7 @@ def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
     text = bench.page(result)
     assert "| a page | 2,500,000 samples | p | 25 (24 to 26) | 20 times |" in text
     assert "to the power of 1.00" in text
+    assert "| a page | `layout.read` 21%, `words.plain` 16% |" in text
     assert "| first report | 21 (20 to 24) | 2 (1.75 to 2.4) |" in text
     assert "A day of 8 replicas, 30,000,000 samples, pages to report: 99 s, the largest process 1,234 MB." in text
 
@@ -77,3 +80,17 @@ def test_made_files_are_read_whole(
     assert (reading.format, reading.unparsed, reading.message) == (format_, [], None)
     assert len(reading.tables[table]) >= rows
     assert file.size > 900_000
+
+
+def test_a_profile_names_the_function_of_ours_that_the_time_passed_in() -> None:
+    text = "x" * 20_000
+
+    def run() -> None:
+        for _ in range(200):
+            redact.cut(text, 400)
+            sum(range(20_000))
+
+    spots = profiles.hot_spots(run)
+    assert sum(share for _, share in spots) == pytest.approx(1.0)
+    assert {name for name, _ in spots} <= {"elsewhere", "redact.cut", *(n for n, _ in spots if n.startswith("redact"))}
+    assert dict(spots)["elsewhere"] > 0.3
