@@ -74,7 +74,7 @@ FRAMES: dict[str, pl.DataFrame] = {
     }),
     "share_over_time": pl.DataFrame({
         "group": ["prefill"] * 3, "minutes": [0.5, 1.5, 2.5], "value": [8.0, None, 9.0],
-        "low": [7.0] * 3, "high": [9.5] * 3
+        "band_low": [7.0] * 3, "band_high": [9.5] * 3
     }),
     "stall_ticks": pl.DataFrame({
         "run": ["a"] * 4, "row": ["long prompt", "", "stream 1", "stream 1"],

@@ -110,6 +110,6 @@ def test_a_long_run_is_drawn_with_a_bounded_number_of_points(tmp_path: Path) -> 
     said = "Each point is up to 3 scrape intervals that follow each other, together; no request finished where "
     assert time_tables.points(table) == said + "there is none."
     assert time_tables.describe_windows(table, shares)["subtitle"].startswith(
-        "a panel a run; prefill share of request-seconds (%) of scrape intervals, several together; "
+        "a panel a run; prefill share of request-seconds (%) of each point: a scrape interval, or several of a long "
     )
     assert time_tables.points(table.head(0)).startswith("Each point is one scrape interval;")

@@ -72,9 +72,13 @@ def _member(alone: Estimate, joint: Estimate, size: int, margin: float | None) -
     ends = {f"this comparison alone, not one of {size}": (alone.low, alone.high), **alone.sensitivity}
     low, high = min(joint.low, alone.low), max(joint.high, alone.high)
     verdict = "equivalent" if alone.verdict == "equivalent" else decided(low, high)
+    # Each end is the farther one; where both are the pair's own, so are method and assumption.
+    own = (low, high) == (alone.low, alone.high)
+    method, assumption = (alone.method, alone.assumption) if own else (joint.method, joint.assumption)
+    wider = f" (wider than {joint.method})" if own else ""
     found = replace(
-        alone, low=low, high=high, method=f"{joint.method}; {size} comparisons hold together",
-        assumption=joint.assumption, verdict=verdict, sensitivity=ends,
+        alone, low=low, high=high, method=f"{method}{wider}; {size} comparisons hold together",
+        assumption=assumption, verdict=verdict, sensitivity=ends,
     )  # fmt: skip
     if verdict == "cannot_tell" and alone.verdict == "different":
         found = found.with_warnings(f"alone this difference would be shown, as one of {size} comparisons it is not")

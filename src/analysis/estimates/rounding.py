@@ -52,6 +52,8 @@ NOT_NEGATIVE = frozenset(
 )
 """Amounts of memory, tokens and time: a low end below zero is shown as 0. Differences and slopes are not among them."""
 CENSUS_DIGITS = 3
+FURTHER = 6
+"""Most digits that are added to keep a share from being shown as all."""
 SKEWED = 3.0
 """An interval with one side this many times the other is rounded side by side."""
 BARE_DIGITS = 2
@@ -162,7 +164,27 @@ def show_number(value: float | None, unit: str = "", *, digits: int | None = Non
     scale = scale_of(unit, value, plain=plain)
     if digits is None and unit in ("", "1", "tokens") and value == int(value) and (plain or unit != "1"):
         return f"{int(value):,}".replace("-", "−") + (" tokens" if unit == "tokens" else "")
-    return _text(_digits(value / scale.divisor, digits or CENSUS_DIGITS)) + scale.prefix + scale.text
+    return _text(_below_all(value / scale.divisor, digits or CENSUS_DIGITS, scale)) + scale.prefix + scale.text
+
+
+def _below_all(number: float, digits: int, scale: Scale) -> Decimal:
+    """The digits, and more of them where a share short of 100 % would be shown as all."""
+    for more in range(digits, digits + FURTHER):
+        shown = _digits(number, more)
+        if scale.text != " %" or number >= 100 or shown < 100:
+            return shown
+    return shown
+
+
+def show_limit(value: float, unit: str = "", *, upper: bool = False, plain: bool = False) -> str:
+    """A limit with its unit, three digits: a lower one rounded down, an upper one up."""
+    if not isfinite(value):
+        return show_number(value, unit, plain=plain)
+    scale = scale_of(unit, value, plain=plain)
+    number = value / scale.divisor
+    step = Decimal(1).scaleb(_digits(number, CENSUS_DIGITS).adjusted() - CENSUS_DIGITS + 1) if number else Decimal(1)
+    limit = _to_step(number, step, ROUND_CEILING if upper else ROUND_FLOOR)
+    return _text(limit) + scale.prefix + scale.text
 
 
 def show(estimate: Estimate, *, digits: int | None = None, plain: bool | None = None) -> str:
@@ -193,12 +215,14 @@ def _with_interval(e: Estimate, low: float, high: float, plain: bool) -> str:
         return f"{number} (no interval: {e.reason or 'no limit either way'})"
     known = e.value is not None and isfinite(e.value)
     if e.kind == "bound" and known and e.value == low and not isfinite(high):
-        return f"at least {show_number(e.value, e.unit, plain=plain)}"
+        return f"at least {show_limit(low, e.unit, plain=plain)}"
     centre = e.value if e.value is not None and known else sum(ends) / len(ends)
     scale = scale_of(e.unit, centre, plain=plain)
     value, lower, upper = round_interval(centre / scale.divisor, low / scale.divisor, high / scale.divisor)
     if e.id in NOT_NEGATIVE and centre >= 0 and -inf < low < 0:
         lower = Decimal(0)
+    if not known and e.unit == "x" and len(ends) == 1:  # a factor near one: its second digit is all that it says
+        return f"at {'least' if isfinite(low) else 'most'} {show_limit(ends[0], 'x', upper=not isfinite(low))}"
     if not known:
         return _range_only(lower, upper, scale)
     limits = ", ".join(

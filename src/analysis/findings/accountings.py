@@ -128,8 +128,10 @@ class Accountings:
         if not loud:
             return ""
         least = [e for e in self.concurrency if run_of(e) in loud and (e.value or 0) > SEQUENTIAL]
-        most = max(least, key=lambda e: e.value or 0, default=None)
-        seen = "may have overlapped" if most is None else f"overlapped (on average {show(most)} at once)"
+        shown = list(dict.fromkeys(show(e) for e in sorted(least, key=lambda e: e.value or 0)))
+        ends = " to ".join([*shown[:1], *(end.removeprefix("at least ") for end in shown[1:][-1:])])
+        part = "" if len(least) == len(loud) or not least else f", {len(least)} of {len(loud)} runs"
+        seen = f"overlapped (on average {ends} at once{part})" if least else "may have overlapped"
         return (
             f"Requests {seen}, and a decode that waits for another request's prefill counts as decode: this is not the "
             "share of the engine's time, and it does not say that a faster prefill would gain little."

@@ -15,7 +15,7 @@ from analysis.estimates import cells
 from analysis.estimates.amdahl import LOWER_END, SEQUENTIAL, at_least, fewer_tokens, first_order, lever_ceiling
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_limit, show_number
 from analysis.findings import held as held_up
 from analysis.findings.accountings import Accountings
 from analysis.findings.lengths import FINDING, Lengths
@@ -25,6 +25,8 @@ from analysis.findings.time_tables import few, run_of
 LEVER = "time.lever_ceiling"
 HALF = 2.0
 NO_LIMIT = "no useful limit"
+NOTICEABLE = 1.005
+"""A lower limit below this says nothing: no change at all is a factor of one."""
 WORDS = {
     ("prefill", ""): "free prefill",
     ("prefix_cache", ""): "all prompts cached",
@@ -179,11 +181,11 @@ def sentence(found: list[Estimate]) -> str:
 
 
 def _ends(low: float, high: float) -> str:
-    """A range of factors in words; each end with its own digits, for one may be many times the other."""
-    least = show_number(low, "x")
-    if high == inf and least == show_number(1.0, "x"):
+    """A range of factors in words, its ends outwards; each with its own digits, for one may be many times the other."""
+    least = show_limit(low, "x")
+    if high == inf and low < NOTICEABLE:
         return NO_LIMIT
-    return f"{least} or more" if high == inf else f"{least} to {show_number(high, 'x')}"
+    return f"{least} or more" if high == inf else f"{least} to {show_limit(high, 'x', upper=True)}"
 
 
 def next_step(found: list[Estimate]) -> str:

@@ -108,17 +108,17 @@ def window_table(connection: duckdb.DuckDBPyConnection, runs: list[Run], shares:
             continue
         windows = found.joined(POINTS)
         whole = pl.Series(windows.whole)
-        band = {end: cell for end, cell in cells.ends(share).items() if end != "value"}
+        band = {f"band_{end}": cell for end, cell in cells.ends(share).items() if end != "value"}
         parts.append(
             pl.DataFrame({
                 "group": run.name, "minutes": (windows.start_s + windows.end_s) / 2 / 60 - windows.start_s[0] / 60,
                 "value": pl.select(pl.when(whole > 0).then(100 * pl.Series(windows.part) / whole)).to_series(),
-                "low": 100 * share.low, "high": 100 * share.high, "requests": windows.requests,
+                "band_low": 100 * share.low, "band_high": 100 * share.high, "requests": windows.requests,
                 "intervals": -(-len(found.start_s) // POINTS),
                 cells.SOURCES: pl.Series([band] * len(whole), dtype=pl.Object),
             })
         )  # fmt: skip
-    floats = dict.fromkeys(("minutes", "value", "low", "high", "requests"), pl.Float64)
+    floats = dict.fromkeys(("minutes", "value", "band_low", "band_high", "requests"), pl.Float64)
     return pl.concat(parts) if parts else pl.DataFrame(schema={"group": pl.String, **floats, "intervals": pl.Int64})
 
 
@@ -141,9 +141,10 @@ def describe_windows(windows: pl.DataFrame, shares: list[Estimate]) -> dict[str,
     said = [f"{group}: {least:.0f} % to {most:.0f} % over {n} points" for group, least, most, n in spans.iter_rows()]
     widest = max((most - least for _, least, most, _ in spans.iter_rows()), default=0.0)
     joined = windows.height > 0 and windows["intervals"].to_numpy().max() > 1
-    of = "scrape intervals, several together" if joined else "each scrape interval"
+    of = "each point: a scrape interval, or several of a long run together" if joined else "each scrape interval"
+    between = "points along it" if joined else "scrape intervals"
     return {
-        "title": f"Within a run the prefill share moved by up to {widest:.0f} points between scrape intervals"
+        "title": f"Within a run the prefill share moved by up to {widest:.0f} percentage points between {between}"
         if said
         else "No run has timed pages with enough requests between them",
         "subtitle": f"a panel a run; prefill share of request-seconds (%) of {of}; "

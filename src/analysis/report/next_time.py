@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape
 
+from analysis import paths
 from analysis.findings.next_time import Advice, advice
 from analysis.report.grouping import groups
 from analysis.report.pages import Heading, Page
@@ -13,7 +14,8 @@ from analysis.report.results import Results
 PAGE, ANCHOR, TITLE = "10-inventory", "next-time", "What to record next time"
 INTRO = (
     "Each figure of this report that could not be computed, or has no interval, says why. Recorded like this, it "
-    "can be: commands are run from the folder of this project, and MODEL and addresses are yours."
+    "can be: commands are run from the folder of this project, MODEL and addresses are yours, and what has AFTER= or FOR= "
+    "runs while the load does, in a terminal of its own."
 )
 NOTHING = "Every figure that was asked for could be computed, with its interval where one is due."
 REASONS = 3
@@ -37,8 +39,13 @@ def _with(page: Page, results: Results, engines: Iterable[str]) -> Page:
 
 
 def data_of(study: str) -> str:
-    """The study as a command takes it: its name, where that is one that a shell takes as it is."""
-    return f"{study}/" if re.fullmatch(r"[\w.-]+", study, re.A) else "my-study/"
+    """The study's folder as a command takes it, where its name is one that a shell takes as it is.
+
+    Studies of the project are named with data/ before them: commands that write take a path.
+    """
+    if not re.fullmatch(r"[\w.-]+", study, re.A):
+        return "my-study/"
+    return f"data/{study}/" if (paths.DATA / study).is_dir() else f"{study}/"
 
 
 def section(found: Sequence[Advice]) -> str:
