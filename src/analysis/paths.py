@@ -34,3 +34,8 @@ def find(data: str | Path) -> Path:
         f"DATA={data or '(empty)'} {what}. Studies below data/: {there}. "
         "DATA is one of these names, or the path of a folder with metric pages and logs."
     )
+
+
+def place(data: Path) -> Path:
+    """Where a command that writes into a study writes: the path, or the study below data/ where only that is there."""
+    return DATA / data if not data.is_dir() and (DATA / data).is_dir() else data

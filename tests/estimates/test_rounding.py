@@ -1,6 +1,7 @@
 """Numbers as text: the published rounding examples, units, ends without limit, reasons."""
 
 from dataclasses import replace
+from decimal import Decimal
 from math import inf, nan
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
-from analysis.estimates.rounding import round_interval, show, show_number
+from analysis.estimates.rounding import round_interval, show, show_limit, show_number
 
 
 def estimate(value: float | None, low: float, high: float, unit: str = "1", **more: str) -> Estimate:
@@ -98,3 +99,25 @@ def test_ends_round_outwards(value: float, below: float, above: float) -> None:
     assert float(lower) <= low + noise
     assert float(upper) >= high - noise
     assert float(upper) - float(lower) <= (high - low) * 2 + noise
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (Estimate(None, "x", "bound", "m", 1.0482, inf, 0.95), "at least 1.04x"),
+        (Estimate(None, "x", "bound", "m", -inf, 1.0412, 0.95), "at most 1.05x"),
+        (Estimate(8.2871, "1", "bound", "m", 8.2871, inf, id="time.mean_concurrency"), "at least 8.28"),
+        (Estimate(3.0, "1", "bound", "m", 3.0, inf, id="time.mean_concurrency"), "at least 3"),
+        (Estimate(0.9959, "1", "estimate", "m", reason="r"), "99.6 % (no interval: r)"),
+        (Estimate(0.99995, "1", "census", "m"), "99.995 %"),
+        (Estimate(1.0, "1", "census", "m"), "100 %"),
+    ],
+)
+def test_a_limit_is_rounded_outwards_and_a_share_short_of_all_is_not_all(estimate: Estimate, text: str) -> None:
+    assert show(estimate) == text
+
+
+@given(st.floats(1e-9, 1e12), st.booleans())
+def test_a_shown_limit_is_never_inside(value: float, upper: bool) -> None:
+    shown = Decimal(show_limit(value, "x", upper=upper).removesuffix("x").replace(",", ""))
+    assert shown >= Decimal(f"{value:.12g}") if upper else shown <= Decimal(f"{value:.12g}")

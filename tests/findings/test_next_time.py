@@ -89,15 +89,18 @@ def test_every_reason_of_a_recorded_study_has_its_place(name: str) -> None:
 def test_the_section_can_be_copied_from_and_is_escaped() -> None:
     hostile = no_interval(None, "1", "none", "one boot <script>").named("pool.spread", "f", arm="A")
     html = section(advice([hostile], "d/", ["vllm 0.32.0"]))
-    first = 'make capture-boot DATA=d/ REPEAT=3 NAME=a ARM=A CMD="vllm serve MODEL --max-num-batched-tokens 2048"'
+    first = (
+        "make capture-boot DATA=d/ REPEAT=3 NAME=batch-2048 ARM=batch-2048 AFTER=10m "
+        'CMD="vllm serve MODEL --max-num-batched-tokens 2048"'
+    )
     assert f'<pre class="command"><code>{first.replace(chr(34), "&quot;")}</code></pre>' in html
     assert "Missing now:</span> one boot &lt;script&gt;." in html and "<script>" not in html
     assert "could be computed" in section([])
 
 
 def test_a_name_that_a_shell_would_read_otherwise_is_not_put_into_a_command() -> None:
-    assert [data_of(name) for name in ("vllm-cpu", "a b", "$(x)", "[host 3f2a]", "a;b")] == [
-        "vllm-cpu/", "my-study/", "my-study/", "my-study/", "my-study/",
+    assert [data_of(name) for name in ("vllm-cpu", "mine", "a b", "$(x)", "[host 3f2a]", "a;b")] == [
+        "data/vllm-cpu/", "mine/", "my-study/", "my-study/", "my-study/", "my-study/",
     ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ figure(charts.share_by_boot(rows, title="Decode dominates " + QUOTE + HOSTILE, s
 TIME = r"""
 rows = pl.DataFrame({"group": ["prefill"] * 4 + ["decode"] * 4, "minutes": [0.5, 1.5, 2.5, 3.5] * 2,
                      "value": [8.0, 9.0, None, 7.0, 80.0, 81.0, 82.0, 80.0],
-                     "low": [7.0] * 4 + [79.0] * 4, "high": [9.0] * 4 + [83.0] * 4})
+                     "band_low": [7.0] * 4 + [79.0] * 4, "band_high": [9.0] * 4 + [83.0] * 4})
 chart = charts.share_over_time(rows, title="Steady", subtitle="%; 4 intervals", description="Between 7 and 9.")
 figure(chart, "steady", rows, OUT, "c")
 """

@@ -19,7 +19,7 @@ def test_the_block_has_all_that_an_estimate_says() -> None:
         "intervals &lt;exchangeable&gt;", "<dt>Confidence</dt><dd>95 %</dd>", "<dt>n</dt><dd>41 scrape intervals</dd>",
         "<li>torn page</li>", "<b>a.prom, line 12</b>", "and 2 more: see results.json",
         '<span class="name">prefill share of prefill and decode time (boot b 1)</span>',
-        'id="n-time-prefill-share-request-seconds-boot-b-1"',
+        'id="n-time-prefill-share-request-seconds-boot-b-1-dc6794"',
     ):  # fmt: skip
         assert part in html
     assert "line 13" not in html
@@ -49,3 +49,11 @@ def test_every_documented_id_has_words_and_every_word_is_documented() -> None:
     text = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
     ids = text.split("\n## Ids\n")[1].split("\n## ")[0]
     assert set(re.findall(r"`([a-z_]+\.[a-z_]+[a-z_.]*)`", ids)) == set(LABELS)
+
+
+def test_names_that_look_alike_have_anchors_of_their_own() -> None:
+    names = ["a", "A", "qwen2.5", "qwen2-5", "a b", "a-b", "\u6a21\u578b\u4e00", "\u6a21\u578b\u4e8c", "a/b"]
+    made = [Estimate(1.0, "1", "census", "m").named("pool.tokens", "f", boot=name) for name in names]
+    assert len({anchor(e) for e in made}) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", anchor(e)) for e in made)
+    assert anchor(made[1]) == "n-pool-tokens-boot-A"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from analysis.capture.folder import CaptureError
 from analysis.capture.pages import Tally, capture
+from analysis.paths import place
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -33,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Capture until the time is over or a signal comes; 1 when a target gave no page at all."""
     if not str(options.data).strip() or str(options.data) == ".":
         raise CaptureError("DATA names the study directory to write into, as DATA=my-cluster/")
+    options.data = place(options.data)
     urls = [url for text in options.urls for url in text.split()]
     stop = threading.Event()
     before = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}

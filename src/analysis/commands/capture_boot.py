@@ -9,6 +9,7 @@ from pathlib import Path
 from analysis.capture.boots import capture_boots
 from analysis.capture.folder import CaptureError
 from analysis.commands.capture import say, seconds
+from analysis.paths import place
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +27,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the boots; 130 when the user ended them early."""
     if not str(options.data).strip() or str(options.data) == ".":
         raise CaptureError("DATA names the study directory to write into, as DATA=my-cluster/")
+    options.data = place(options.data)
     words = options.after_dashes
     try:
         command = shlex.split(options.cmd) if options.cmd else words

@@ -75,7 +75,7 @@ class Estimate:
 
     def with_evidence(self, *evidence: Evidence) -> "Estimate":
         """The same figure with further evidence."""
-        return replace(self, evidence=(*self.evidence, *evidence))
+        return replace(self, evidence=tuple(dict.fromkeys((*self.evidence, *evidence))))
 
     def to_json(self) -> dict[str, Any]:
         """The figure as results.json has it: strict JSON numbers; an unlimited end is null with a warning."""

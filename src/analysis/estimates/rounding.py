@@ -178,7 +178,7 @@ def _below_all(number: float, digits: int, scale: Scale) -> Decimal:
 
 def show_limit(value: float, unit: str = "", *, upper: bool = False, plain: bool = False) -> str:
     """A limit with its unit, three digits: a lower one rounded down, an upper one up."""
-    if not isfinite(value):
+    if not isfinite(value) or value == int(value):
         return show_number(value, unit, plain=plain)
     scale = scale_of(unit, value, plain=plain)
     number = value / scale.divisor

@@ -14,9 +14,13 @@ MOST = 64
 def of_run(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[Evidence, ...]]:
     """For each concept, the line of its sum (or counter) on the first and on the last page of the run."""
     found: dict[str, list[Evidence]] = {}
-    query = "select concept, file, line, name, labels, place from run_evidence where run = $run order by all"
-    for concept, file, line, name, labels, place in connection.sql(query, params={"run": run}).fetchall():
-        found.setdefault(concept, []).append(Evidence(file, line=line, series=_series(name, labels), window=place))
+    query = """
+        select distinct concept, file, line, name, labels, place, value from run_evidence where run = $run
+        order by concept, place desc, file, line, name, labels
+    """
+    for concept, file, line, name, labels, place, value in connection.sql(query, params={"run": run}).fetchall():
+        window = f"{place}, where it is {value:.12g}"
+        found.setdefault(concept, []).append(Evidence(file, line=line, series=_series(name, labels), window=window))
     return {concept: _bounded(lines) for concept, lines in found.items()}
 
 

@@ -171,12 +171,12 @@ def sentence(found: list[Estimate]) -> str:
         parts.append(f"A free prefill would make them at most {few(sure, _text)} as fast where requests never overlap.")
     if rough := [e for e in free if e.kind != "bound"]:
         parts.append(f"A free prefill is worth {few(rough, _text)} to first order, not a bound: requests overlap.")
-    if unknown := len(pairs) - len(free):
-        of_them = "" if unknown == len(pairs) else f" in {unknown} of the runs"
-        parts.append(
-            f"What a free prefill would give is not known{of_them}: requests overlap, or may, and their "
-            "waiting for each other's prefill is booked as decode."
-        )
+    why = "requests overlap, or may, and their waiting for each other's prefill is booked as decode"
+    if not free:
+        unknown = f"What to change first is not known yet: {why}, so what a free prefill would give cannot be told."
+        return f"{unknown} {parts[0]}"
+    if others := len(pairs) - len(free):
+        parts.append(f"What a free prefill would give is not known in {others} of the runs: {why}.")
     return " ".join(parts)
 
 

@@ -9,7 +9,7 @@ from analysis.estimates.rounding import show
 from analysis.redact import redact
 from analysis.report.grouping import Caution, cautions
 from analysis.report.labels import label
-from analysis.report.names import slug
+from analysis.report.names import part, slug
 
 EVIDENCE_SHOWN = 12
 SOURCE = "-from"
@@ -50,8 +50,8 @@ def source(evidence: Evidence) -> str:
 
 def anchor(estimate: Estimate) -> str:
     """The id under which a page shows an estimate, for deep links."""
-    qualifiers = [f"{k} {redact(v).text}" for k, v in sorted(estimate.qualifiers.items())]
-    return slug("n", estimate.id, *qualifiers)
+    names = [f"{slug(k)}-{part(redact(v).text)}" for k, v in sorted(estimate.qualifiers.items())]
+    return "-".join([slug("n", estimate.id), *names])
 
 
 def number_block(estimate: Estimate) -> str:

@@ -14,8 +14,8 @@ from analysis.report.results import Results
 PAGE, ANCHOR, TITLE = "10-inventory", "next-time", "What to record next time"
 INTRO = (
     "Each figure of this report that could not be computed, or has no interval, says why. Recorded like this, it "
-    "can be: commands are run from the folder of this project, MODEL and addresses are yours, and what has AFTER= or FOR= "
-    "runs while the load does, in a terminal of its own."
+    "can be: commands are run from the folder of this project, MODEL and addresses are yours, and what has AFTER= or "
+    "FOR= runs while the load does, in a terminal of its own."
 )
 NOTHING = "Every figure that was asked for could be computed, with its interval where one is due."
 REASONS = 3

@@ -79,7 +79,8 @@ def _longest(m: Material, e: Estimate) -> str:
 
 def _by_length(m: Material) -> list[Said]:
     """How far groups of prompts lie apart: the sums are of the mix that was sent."""
-    groups = sorted(m.every("length.prefill_share"), key=lambda e: e.value or 0.0)
+    by_length = [e for e in m.every("length.prefill_share") if "prompt_tokens" in e.qualifiers]  # the others: by class
+    groups = sorted(by_length, key=lambda e: e.value or 0.0)
     if len(groups) < 2 or interval_is_assumed(groups):
         return []
     least, most = groups[0], groups[-1]

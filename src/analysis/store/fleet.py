@@ -45,7 +45,7 @@ def _declared(folder: Path) -> list[str]:
     """The addresses in study.toml; what is no text, or no TOML at all, is the reader's to complain about."""
     try:
         given = tomllib.loads((folder / "study.toml").read_text("utf-8-sig")).get("prometheus", [])
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     addresses = [given] if isinstance(given, str) else given
     return [one for one in addresses if isinstance(one, str)] if isinstance(addresses, list) else []

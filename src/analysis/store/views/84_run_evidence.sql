@@ -18,7 +18,7 @@ ends as (
 )
 
 select
-    runs.run, concept_series.concept, runs.file, samples.line, series.name, series.labels,
+    runs.run, concept_series.concept, runs.file, samples.line, samples.value, series.name, series.labels,
     case when runs.position = ends.last_position then 'last page' else 'first page' end as place
 from ends
 join runs on ends.of_run = runs.of_run and runs.position in (ends.first_position, ends.last_position)
