@@ -9,9 +9,10 @@ import pytest
 from analysis import paths
 from analysis.sources import boot_log, log_blocks
 from analysis.sources.boot_match import Match, match
+from analysis.sources.boot_repeats import Repeats
 from analysis.sources.files import SourceFile
-from analysis.sources.log_lines import front
-from analysis.sources.reading import Reading
+from analysis.sources.log_lines import front, name_services, unwrap
+from analysis.sources.reading import Reading, Unparsed
 
 HEAD = (paths.DATA / "vllm-cpu" / "boots" / "A1.log").read_text().splitlines()[:120]
 STEP = (
@@ -92,6 +93,86 @@ def test_a_boot_after_many_repeats_is_a_boot_of_its_own(tmp_path: Path) -> None:
     boots = _read(tmp_path, [*lines, *lines, *lines]).tables["boots"]
     # A line before the one that starts a boot is still the earlier one's.
     assert [row["last_line"] for row in boots] == [len(lines) + 1, 2 * len(lines) + 1, 3 * len(lines)]
+
+
+def _skips_nothing(_: Repeats, __: log_blocks.Block, at: int) -> int:
+    return at
+
+
+def _both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]) -> Reading:
+    """The reading of the lines, which is the same when every line is looked at."""
+    fast = _read(tmp_path, lines)
+    with monkeypatch.context() as patched:
+        patched.setattr(Repeats, "skip", _skips_nothing)
+        slow = _read(tmp_path, lines)
+    assert {name: pl.DataFrame(rows).to_dicts() for name, rows in fast.tables.items()} == {
+        name: pl.DataFrame(rows).to_dicts() for name, rows in slow.tables.items()
+    }
+    assert fast.unparsed == slow.unparsed
+    return fast
+
+
+def _steps(reading: Reading) -> list[tuple[str, int]]:
+    steps = reading.tables["engine_steps"]
+    assert isinstance(steps, pl.DataFrame)
+    return list(steps.select("boot", "iteration").iter_rows())
+
+
+START = [line for line in HEAD if "startup complete" not in line and "Avg prompt" not in line and "200 OK" not in line]
+
+
+def test_steps_after_a_traceback_show_that_the_boot_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [*START, "Traceback (most recent call last):", *(STEP.format(number) for number in range(20))]
+    reading = _both_ways(tmp_path, monkeypatch, lines)
+    (boot,) = reading.tables["boots"]
+    assert (boot["outcome"], boot["outcome_line"]) == ("served", len(START) + 2)
+    assert _steps(reading) == [("a", number) for number in range(20)]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(
+    "wrapper", ["vllm-b  | {}", "Nov 29 13:00:00 host vllm-b[12]: {}", "2026-11-29T13:00:00.5Z stdout F vllm-b  | {}"]
+)
+def test_a_bare_engine_claims_no_step_of_a_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrapper: str, first: int
+) -> None:
+    steps = [("{}", wrapper)[(number + first) % 2].format(STEP.format(number)) for number in range(20)]
+    reading = _both_ways(tmp_path, monkeypatch, [*START, *map(wrapper.format, START), *steps])
+    names = ("a#unnamed", "a#vllm-b")
+    assert _steps(reading) == [(names[(number + first) % 2], number) for number in range(20)]
+
+
+def test_a_step_that_does_not_parse_is_quoted_without_its_wrapper(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [STEP.format(number) for number in range(3)]
+    odd = [steps[1].replace("context tokens", "tokens"), steps[1].replace("(1)", "(\x1b[1m7\x1b[0m)")]
+    wrapped = [f"vllm  | {line}" for line in (*START, steps[0], *odd, steps[2])]
+    reading = _both_ways(tmp_path, monkeypatch, wrapped)
+    assert reading.unparsed == [Unparsed(len(START) + 2, "boot line: step", odd[0])]
+    assert _steps(reading) == [("a", 0), ("a", 7), ("a", 2)]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("vllm  | x", True),
+        ("\x1b[36mvllm-b  |\x1b[0m x", True),
+        ("2026-11-29T13:00:00.5Z stdout F vllm | x", True),
+        ("a.log:12:[pod/vllm-0/main] x", True),
+        ("Nov 29 13:00:00 host vllm[12]: x", True),
+        ("progress\rvllm | x", True),
+        ('{"log": "vllm | x"}', True),
+        ('{"log": "x"}', False),
+        ("2026-11-29T13:00:00.5Z stdout F x", False),
+        ("(EngineCore pid=7) INFO 11-29 13:56:38 [loggers.py:199] Engine 000: x | y", False),
+        ("[2026-11-29 13:00:00 TP0] Decode batch. #running-req: 1", False),
+        ("slot print_timing: id  0 | task 0 | prompt eval time = 1", False),
+    ],
+)
+def test_whether_a_line_names_its_service(line: str, named: bool) -> None:
+    assert name_services(pl.Series([line])).to_list() == [named]
+    assert any(piece.service is not None for piece in unwrap(line)) == named
 
 
 @pytest.mark.parametrize("size", [2_000, 2_700, 70_000])

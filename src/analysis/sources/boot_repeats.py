@@ -10,7 +10,7 @@ from analysis.sources.boot_match import repeated, step_shape
 from analysis.sources.boot_split import Boot, Splitter
 from analysis.sources.boot_steps import Steps
 from analysis.sources.log_blocks import RARE, Block
-from analysis.sources.log_lines import SAME_SERVICE, front
+from analysis.sources.log_lines import SAME_SERVICE, front, name_services
 
 MAX_WORKING = 16
 """Most services whose repeats are told apart at a time; those of others are looked at one by one."""
@@ -20,7 +20,10 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class _Working:
-    """An engine at work: the pattern at which its lines begin (None: any), and the marks that say nothing new of it."""
+    """An engine at work: the pattern at which its lines begin, and the marks that say nothing new of it.
+
+    Without a service there is no pattern: its lines are those that name none.
+    """
 
     boot: Boot
     service: str | None
@@ -34,6 +37,7 @@ class Repeats:
     def __init__(self, boots: Splitter, steps: Steps) -> None:
         self._boots, self._steps = boots, steps
         self._working: list[_Working] = []
+        self._bare: tuple[Block, Flags] | None = None
 
     def note(self, mark: int, boot: Boot | None, service: str | None, text: str) -> None:
         """After a look at a line. One that is not a mere repeat may change every boot that it is about."""
@@ -63,14 +67,27 @@ class Repeats:
 
     def _speakers(self, block: Block, at: int, many: int) -> np.ndarray[Any, np.dtype[np.int64]]:
         """For each of the lines the place in `_working` of the engine that repeats itself there, or -1."""
-        marks, texts = block.marks[at : at + many], block.texts.slice(at, many)
+        marks = block.marks[at : at + many]
         speakers = np.full(len(marks), -1)
+        others = np.zeros(len(marks), dtype=np.bool_)
+        bare = None
         for place, engine in enumerate(self._working):
-            repeats = engine.known[marks] & (speakers < 0)
-            if engine.front:
-                repeats &= texts.str.contains(engine.front).to_numpy()
-            speakers[repeats] = place
+            if engine.front is None:
+                bare = place
+                continue
+            begins = block.texts.slice(at, many).str.contains(engine.front).to_numpy()
+            speakers[begins & engine.known[marks] & ~others] = place
+            others = others | begins
+        if bare is not None:
+            unnamed = self._unnamed(block)[at : at + many]
+            speakers[unnamed & self._working[bare].known[marks] & ~others] = bare
         return speakers
+
+    def _unnamed(self, block: Block) -> Flags:
+        """By line of the block whether it names no service, found once: a search costs more than the lines of a run."""
+        if self._bare is None or self._bare[0] is not block:
+            self._bare = block, np.logical_not(name_services(block.texts).to_numpy())
+        return self._bare[1]
 
     def _tell(self, block: Block, at: int, speakers: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         for place in np.unique(speakers):
@@ -85,8 +102,12 @@ class Repeats:
 
 
 def _known(boot: Boot) -> Flags:
-    """By mark, RARE last: whether a line of the boot with this mark needs no second look."""
-    return _step_marks() | np.array([*(mark in boot.once for mark in repeated()), False])
+    """By mark, RARE last: whether a line of the boot with this mark needs no second look.
+
+    The first step needs one: it shows that the boot served.
+    """
+    known = np.array([*(mark in boot.once for mark in repeated()), False])
+    return known | _step_marks() if "step" in boot.purposes else known
 
 
 @cache

@@ -6,12 +6,14 @@ import polars as pl
 
 from analysis.sources.boot_match import step_shape
 from analysis.sources.boot_split import Boot
+from analysis.sources.log_lines import unwrap
 from analysis.sources.reading import Unparsed, cut
 
 BATCH = 1 << 16
 MAX_UNPARSED = 1001
 """One more than is listed: enough to say that there were more."""
 _PLACEHOLDERS = {"{N}": r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}|[0-9]{1,18})", "{F}": r"[0-9]{1,18}(?:\.[0-9]{1,18})?"}
+_ROW = {"key": pl.UInt64, "line": pl.Int64, "text": pl.String}
 _COUNTS = ("iteration", "context_requests", "context_tokens", "generation_requests", "generation_tokens")
 COLUMNS = ("boot", "line", "iteration", "engine_index", "logged_at_text", *_COUNTS[1:], "elapsed_s")
 """The columns of `engine_steps` without `file`, in the order of the table."""
@@ -45,21 +47,34 @@ class Steps:
     def _parse(self) -> None:
         if not self.waiting:
             return
-        rows = pl.DataFrame(self.waiting, schema={"key": pl.UInt64, "line": pl.Int64, "text": pl.String}, orient="row")
+        read = _read(self.waiting)
         self.waiting = []
-        parts = pl.col("text").str.extract_groups(_pattern()).struct
-        read = rows.with_columns(
-            *(parts.field(name).str.replace_all(",", "").cast(pl.Int64, strict=False).alias(name) for name in _COUNTS),
-            elapsed_s=parts.field("elapsed_ms").cast(pl.Float64, strict=False) / 1000,
-            engine_index=pl.col("text").str.extract(r"\bEngine ([0-9]{3}): ").cast(pl.Int32, strict=False),
-            logged_at_text=pl.col("text").str.extract(r"\b([0-9]{2}-[0-9]{2} [0-9:.]{8,18})"),
-        )
-        bad = read.filter(pl.col("elapsed_s").is_null())
-        what = f"boot line: {step_shape().id}"
-        for number, text in bad.select("line", "text").head(MAX_UNPARSED).iter_rows():
-            self.unparsed.append(Unparsed(number, what, cut(text)))
-        del self.unparsed[MAX_UNPARSED:]
+        if (bad := read.filter(pl.col("elapsed_s").is_null())).height:
+            # What is around a line may be inside it as well: colour.
+            inner = _read([(*row, text) for *row, whole in bad.select(*_ROW).iter_rows() for text in _inner(whole)])
+            what = f"boot line: {step_shape().id}"
+            for number, text in inner.filter(pl.col("elapsed_s").is_null()).select("line", "text").iter_rows():
+                if len(self.unparsed) == MAX_UNPARSED:
+                    break
+                self.unparsed.append(Unparsed(number, what, cut(text)))
+            read = pl.concat((read, inner))
         self.frames.append(read.filter(pl.col("elapsed_s").is_not_null()).drop("text"))
+
+
+def _read(lines: list[tuple[int, int, str]]) -> pl.DataFrame:
+    """The lines with what each states; a line that does not parse has no time."""
+    parts = pl.col("text").str.extract_groups(_pattern()).struct
+    return pl.DataFrame(lines, schema=_ROW, orient="row").with_columns(
+        *(parts.field(name).str.replace_all(",", "").cast(pl.Int64, strict=False).alias(name) for name in _COUNTS),
+        elapsed_s=parts.field("elapsed_ms").cast(pl.Float64, strict=False) / 1000,
+        engine_index=pl.col("text").str.extract(r"\bEngine ([0-9]{3}): ").cast(pl.Int32, strict=False),
+        logged_at_text=pl.col("text").str.extract(r"\b([0-9]{2}-[0-9]{2} [0-9:.]{8,18})"),
+    )
+
+
+def _inner(line: str) -> list[str]:
+    """What of a line is about a step, without wrappers."""
+    return [piece.text for piece in unwrap(line) if step_shape().keys[0] in piece.text]
 
 
 def _pattern() -> str:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import polars as pl
+
 MAX_TEXT = 1 << 16
 """A longer line is cut here before anything is matched in it."""
 MAX_FRONT = 1000
@@ -29,6 +31,15 @@ _BORDER = re.compile(r"[│┃║] ?")
 _LOGFMT = re.compile(r'(?P<before>.{0,200}?)\blevel=(?P<level>\w{1,10}) .{0,400}?\bmsg="(?P<message>(?:[^"\\]|\\.)*)"')
 _MANAGERS = frozenset(("systemd", "kernel", "dockerd", "containerd", "kubelet"))
 _MESSAGE_KEYS = ("log", "message", "msg", "MESSAGE", "textPayload", "line")
+# The same for an engine without lookahead: what must be in a line that names its service, and where it must be then.
+_SERVICE = r"(?:\||\[pod/|\]: )"
+_NAMED = (
+    r"^(?:[│┃║\x00 ]|(?:\x1b|\^\[|#033|\\x1b|\\u001b)\[[0-9;?]*[A-Za-z]|\[[0-9;]+m"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2}T\S+ +(?:std(?:out|err) [FP] )?|(?:[\w./\-][^\s|(]*\.(?:log|txt):)?[0-9]+:)*"
+    r"(?:\[pod/|(?:[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} )?[\w.\-][^\s\[|(]* [^\s\[|(]+\[[0-9]+\]: "
+    rf"|[A-Za-z0-9][^\s\[|(]* *\||\{{.*{_SERVICE})"
+)
+_NAMED_INSIDE = rf'(?:msg="|\r[^\r]).*{_SERVICE}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,12 @@ def front(line: str, service: str) -> str | None:
         return None
     before = re.sub(r"[0-9]+", "[0-9]+", re.escape(line[: named.start()]))
     return f"^{before}{re.escape(named[0])}"
+
+
+def name_services(lines: pl.Series) -> pl.Series:
+    """For each line whether it names its service; of a record or an overwritten line, whether it may."""
+    may = lines.str.contains(_SERVICE)
+    return may & (lines.str.contains(_NAMED) | lines.str.contains(_NAMED_INSIDE)) if may.any() else may
 
 
 def _strip(text: str) -> LogText:
