@@ -24,7 +24,7 @@ def _log(study: Path) -> None:
     log = study / "boots" / "A2.log"
     text = log.read_text()
     assert "KV cache size" in text and "non-default args" in text
-    text = text.replace("non-default args: {", f"non-default args: {{'note': \"{JOINED}\", {repr(APART)[1:-1]}, ", 1)
+    text = text.replace("non-default args: {", f"non-default args: {{{repr(APART)[1:-1]}, 'note': \"{JOINED}\", ", 1)
     text = "\n".join(f"{line} {JOINED}" if "KV cache size" in line else line for line in text.split("\n"))
     looks_known = "\n".join(f"INFO 11-29 13:05:31 [a.py:1] GPU KV cache size: ? {secret}" for secret in SECRETS)
     log.write_text(f"INFO {JOINED}\n{PEM}\n{text}\nERROR {JOINED}\nWARNING {JOINED}\n{looks_known}\n")
