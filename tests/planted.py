@@ -91,6 +91,24 @@ KEYED = [
     _("private key, cut", "-----BEGIN OPENSSH PRIVATE KEY-----Planted95", "Planted95"),
     _("certificate", "-----BEGIN CERTIFICATE-----Planted96-----END CERTIFICATE-----", "Planted96"),
     _("public key", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAPlanted97 ada@box", "Planted97"),
+    _("model key, variable", "OPENAI_KEY=Planted100", "Planted100"),
+    _("model key, label", 'openai_key="Planted101"', "Planted101"),
+    _("model key, two words", "AZURE_OPENAI_KEY=Planted102", "Planted102"),
+    _("token, named", "vault_token: Planted103", "Planted103"),
+    _("token, alone", "token: Planted104", "Planted104"),
+    _("web token", "jwt=Planted105", "Planted105"),
+    _("code", "passcode=Planted106", "Planted106"),
+    _("one-time", "otp=Planted107", "Planted107"),
+    _("short", "pw=Planted108", "Planted108"),
+    _("framework", "secret_key_base=Planted109", "Planted109"),
+    _("encoded", "access_token%3DPlanted110", "Planted110"),
+    _("header, auth", "X-Auth: Planted111", "Planted111"),
+    _("variable and a space", "HF_TOKEN Planted112", "Planted112"),
+    _("in a class", "team-OPENAI_KEY=Planted113", "Planted113"),
+    _("cookie, variable", "HTTP_COOKIE=Planted114", "Planted114"),
+    _("capitals", "PGPASS=Planted115", "Planted115"),
+    _("any key", "billing_key: Planted116", "Planted116"),
+    _("json, web token", '{"jwt": "Planted117"}', "Planted117"),
 ]
 """Known by what stands before them."""
 NAMES = [
@@ -131,6 +149,13 @@ TEXTS = [
     _("prompt's tokens", "prompt_token_ids: [7654321, 22, 333]", "7654321"),
     _("picture", "data:image/png;base64,Planted98AAAA", "Planted98"),
 ]
+APART = {
+    "HTTP_COOKIE": "Planted120", "GIT_CREDENTIALS": "Planted121", "DB_PASSWD": "Planted122", "JWT": "Planted123",
+    "PGPASS": "Planted124", "AWS_ACCESS_KEY_ID": "Planted125", "MY_PASSPHRASE": "Planted126 and more",
+    "OPENAI_KEY": "Planted127", "passphrase": "Planted128", "jwt": "Planted129", "vault_token": "Planted130",
+    "HOSTNAME": "planted131",
+}  # fmt: skip
+"""Names and values that a page would show in cells of their own."""
 ALL = [*TOKENS, *KEYED, *NAMES, *TEXTS]
 PEM = "-----BEGIN PRIVATE KEY-----\nMIIEPlanted99\nPlanted99more\n-----END PRIVATE KEY-----"
 """Over several lines, as in a service account's file."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.redact import redact
+from analysis.redact import names_secret, pair, redact, redacted
 
 HEX = "0123456789abcdef" * 2
 GONE = [
@@ -48,6 +48,25 @@ GONE = [
     ("/home/ada/.cache/huggingface", "[user fdee]/.cache/huggingface", {"path": 1}),
     (r"C:\Users\bob\x", r"[user 81b6]\x", {"path": 1}),
     ("model='/mnt/team-a/models/Qwen2.5'", "model='[path 3356]/Qwen2.5'", {"path": 1}),
+    ("OPENAI_KEY=a", "OPENAI_KEY=[secret]", {"secret": 1}),
+    ('x{openai_key="a"} 1', 'x{openai_key="[secret]"} 1', {"secret": 1}),
+    ("AZURE_OPENAI_KEY=a MISTRAL_KEY=b", "AZURE_OPENAI_KEY=[secret] MISTRAL_KEY=[secret]", {"secret": 2}),
+    ("vault_token: x", "vault_token: [secret]", {"secret": 1}),
+    ("token: x", "token: [secret]", {"secret": 1}),
+    ("INFO [a.py:1] token: x", "INFO [a.py:1] token: [secret]", {"secret": 1}),
+    ("its token: ab12cd", "its token: [secret]", {"secret": 1}),
+    ("jwt=a, passcode=b", "jwt=[secret], passcode=[secret]", {"secret": 2}),
+    ("otp=a pw=b otp=123456", "otp=[secret] pw=[secret] otp=[secret]", {"secret": 3}),
+    ("secret_key_base=x", "secret_key_base=[secret]", {"secret": 1}),
+    ("access_token%3Dx", "access_token%3D[secret]", {"secret": 1}),
+    ("X-Auth: x", "X-Auth: [secret]", {"secret": 1}),
+    ("HF_TOKEN x", "HF_TOKEN [secret]", {"secret": 1}),
+    ("has HF_TOKEN ab12cd set", "has HF_TOKEN [secret] set", {"secret": 1}),
+    ("team-OPENAI_KEY=x", "team-OPENAI_KEY=[secret]", {"secret": 1}),
+    ("HTTP_COOKIE=x PGPASS=y", "HTTP_COOKIE=[secret] PGPASS=[secret]", {"secret": 2}),
+    ("cuda host 10.0.0.1:8000", "cuda host [ip f504]:8000", {"ip address": 1}),
+    ("cuda 10.0.0.1:8000", "cuda [ip f504]:8000", {"ip address": 1}),
+    ("driver version: 10.0.0.1:8000", "driver version: [ip f504]:8000", {"ip address": 1}),
     (f"request cmpl-{HEX}", "request cmpl-[id 3eb1bd]", {"identifier": 1}),
     ("GPU-12345678-1234-1234-1234-123456789abc", "GPU-[id ae1908]", {"identifier": 1}),
     ("a\n-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\nb", "a\n[secret]\nb", {"secret": 1}),
@@ -69,6 +88,12 @@ STAYS = [
     "Available KV cache memory: 3.94 GiB", "node=0 rank 1:2:3", "12345678901234567890123456789012345678",
     "git+gabc1234",
     "https://huggingface.co/Qwen", "per token: generating",
+    "kv_cache_dtype=auto, max_tokens=8192, prompt_tokens: 12, num_key_value_heads=8", "key=value", "cache_key=ab12cd",
+    "sort_key=3, sort_key=ts1, shard_key=12", "token: 12", "token: 12 ms", "tokenizer=Qwen", "12 tokens/s",
+    "eos_token_id=2", "bos_token: <s>", "next_token=a1", "bytes_per_token=12288", "time_to_second_token: 0.1",
+    "HF_TOKEN is not set", "set HF_TOKEN or log in", "unexpected token: foo", "PASS=3 pass=2 pw=120W",
+    "cuDNN version: 9.1.0.70", "cudnn=9.1.0.70", "cublas 12.4.5.8", "nvidia-cudnn-cu12 9.1.0.70", "cuda 12.4.1.2",
+    "nvidia-cudnn-cu12==9.1.0.70", "nvidia-cuda-nvrtc-cu12>=12.4.1.2", '{"cudnn": "9.1.0.70"}', "TensorRT: 10.3.0.26.",
 ]  # fmt: skip
 
 
@@ -82,6 +107,23 @@ def test_what_goes(text: str, shown: str, kinds: dict[str, int]) -> None:
 def test_what_stays(text: str) -> None:
     assert redact(text).text == text
     assert redact(text).kinds == {}
+
+
+@pytest.mark.parametrize("name", ["HTTP_COOKIE", "JWT", "PGPASS", "AWS_ACCESS_KEY_ID", "MY_PASSPHRASE", "jwt", "a.jwt"])
+def test_a_value_apart_from_its_name(name: str) -> None:
+    """In a table's cells, or a field: judged as one text, the value whole."""
+    assert names_secret(name)
+    assert pair(name, "a b, c").text == "[secret]"
+    assert redacted({"x": {name: "a b", "n": 1}}) == {"x": {name: "[secret]", "n": 1}}
+
+
+def test_a_value_apart_from_a_name_that_says_nothing() -> None:
+    plain = ["max_tokens", "kv_cache_dtype", "value", "text", "file", "class", "cache_key", "eos_token"]
+    assert [name for name in plain if names_secret(name)] == []
+    assert pair("max_tokens", "8192").text == "8192"
+    assert pair("jwt", "None").text == "None"
+    assert pair("HOSTNAME", "gpu17").text == "[host c34f]"
+    assert redacted({"text": "a b"}) == {"text": "a b"}
 
 
 def test_two_names_stay_two_and_one_stays_one() -> None:

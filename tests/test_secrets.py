@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from analysis.redact import redact
 from tests.conftest import copy_boots, run_analysis
-from tests.planted import ALL, PEM, TOKENS
+from tests.planted import ALL, APART, PEM, TOKENS
 
 SECRETS = [p.line for p in ALL]
 JOINED = " ".join(SECRETS)
@@ -23,7 +24,7 @@ def _log(study: Path) -> None:
     log = study / "boots" / "A2.log"
     text = log.read_text()
     assert "KV cache size" in text and "non-default args" in text
-    text = text.replace("non-default args: {", f"non-default args: {{'note': \"{JOINED}\", ", 1)
+    text = text.replace("non-default args: {", f"non-default args: {{{repr(APART)[1:-1]}, 'note': \"{JOINED}\", ", 1)
     text = "\n".join(f"{line} {JOINED}" if "KV cache size" in line else line for line in text.split("\n"))
     looks_known = "\n".join(f"INFO 11-29 13:05:31 [a.py:1] GPU KV cache size: ? {secret}" for secret in SECRETS)
     log.write_text(f"INFO {JOINED}\n{PEM}\n{text}\nERROR {JOINED}\nWARNING {JOINED}\n{looks_known}\n")
@@ -50,8 +51,10 @@ def _requests(study: Path) -> None:
 def _settings(study: Path) -> None:
     rows = "\n".join(f"secret{at} = {json.dumps(secret)}" for at, secret in enumerate(SECRETS))
     title = json.dumps(f"{PEM} {JOINED}")
+    apart = "\n".join(f"{name} = {json.dumps(value)}" for name, value in APART.items())
     (study / "study.toml").write_text(
         f"# {JOINED}\ntitle = {title}\n[objective]\nwhat = {title}\n[hardware]\ndriver = {title}\n{rows}\n"
+        f'[[boots]]\nid = "A2"\narm = "A"\n[boots.env]\nVLLM_CPU_KVCACHE_SPACE = "2"\n{apart}\n'
     )
     retest = "".join(
         f'[[retest]]\nname = {json.dumps(s)}\nfact = "model"\nrule = "not_in"\nvalues = [{json.dumps(s)}]\n'
@@ -122,6 +125,9 @@ def test_no_planted_secret_is_in_any_generated_file(report: Path) -> None:
     files = _all(report)
     assert len(files) > 20
     assert list(_leaks(files)) == []
+    knobs = {row[0]: row[-1] for row in csv.reader((report / "tables" / "knobs.csv").read_text().splitlines())}
+    assert knobs["VLLM_CPU_KVCACHE_SPACE"] == "2"
+    assert {n: knobs[n] for n in APART if n in knobs} == {"HOSTNAME": redact("hostname=planted131").text[9:]}
     check = run_analysis("check-report", str(report))
     assert check.returncode == 0, check.stdout
     front = files["index.html"].partition("taken out of what is quoted")[2]

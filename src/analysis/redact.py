@@ -5,6 +5,7 @@ one bare. What can be somebody's name for a boot or a folder leaves a pseudonym,
 does not. Figures stay: versions, token counts, times, settings such as max_tokens.
 """
 
+import json
 import os
 import re
 from collections import Counter
@@ -19,6 +20,7 @@ SWITCH, OFF = "ANALYSIS_REDACT", "off"
 """The variable that turns redaction off, for notebooks' kernels too; only --no-redact sets it."""
 _ROUNDS = 20
 _WHOLE_WORDS = re.compile(r".*[^\w./+=@:~%-]", re.S)
+_SECRET, _LIKE_A_SECRET = "[secret]", "Xk3v9Zq7"
 _REMEMBERED = 20_000
 """Texts whose result is kept: the same names and lines stand on many pages."""
 
@@ -81,12 +83,37 @@ def _pass(text: str, kinds: Counter[str]) -> str:
     return text
 
 
+def names_secret(name: str) -> bool:
+    """Whether a text that stands under this name is a secret, where the two are apart: cells, fields of JSON."""
+    return "secret" in hidden(f"{name}={_LIKE_A_SECRET}").kinds
+
+
+def pair(name: str, value: str) -> Redacted:
+    """The value redacted as it would be in `name="value"`, for where the two stand apart."""
+    alone, before = redact(value), f"{name}="
+    both = redact(before + json.dumps(value, ensure_ascii=False))
+    if both.kinds.get("secret", 0) > alone.kinds.get("secret", 0):
+        return Redacted(_SECRET, {"secret": 1})
+    if both.kinds == alone.kinds or not both.text.startswith(before):
+        return alone
+    return Redacted(both.text.removeprefix(before).strip('"'), both.kinds)
+
+
+def named(name: str, value: str) -> Redacted:
+    """The value of a field: nothing of it where its name says that it is a secret, else redacted by itself."""
+    found = pair(name, value)
+    return found if found.text == _SECRET else redact(value)
+
+
 def redacted(value: Any) -> Any:
-    """The same value with every text in it redacted: texts, and what lists and mappings hold (their keys stay)."""
+    """The same value with every text in it redacted: texts, and what lists and mappings hold (their keys stay).
+
+    A text under the name of a secret goes whole.
+    """
     if isinstance(value, str):
         return redact(value).text
     if isinstance(value, Mapping):
-        return {key: redacted(part) for key, part in value.items()}
+        return {key: named(key, part).text if isinstance(part, str) else redacted(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [redacted(part) for part in value]
     return value

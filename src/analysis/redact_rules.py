@@ -9,6 +9,8 @@ import ipaddress
 import re
 from collections.abc import Callable
 
+from analysis.secret_keys import ASSIGN, COOKIE, FIGURE, LIKELY_KEY, SECRET_KEY, SHORT_KEY, WORDS_ALONE
+
 Replace = Callable[[re.Match[str]], str]
 Rule = tuple[str, re.Pattern[str], Replace]
 
@@ -26,13 +28,6 @@ that was cut, goes on to the line's end. A quote between = and a word opens anot
 _LISTED = r"""\[(?:"[^"]*"|'[^']*'|[^\]"'])*(?:\]|\Z)|\((?:"[^"]*"|'[^']*'|[^)"'])*(?:\)|\Z)"""
 _VALUE = rf"""({_LISTED}|{_QUOTED}|[^\s"',;}}\])&\[(]+)"""
 _NAME = rf"""({_QUOTED}|[^\s"',;}}\])&{{(\[]+(?:\[[\d,-]*\])?)"""
-_SECRET_KEY = (
-    r"[\w.-]*(?:api[_-]?keys?|secret(?:[_-]?(?:access)?[_-]?key)?|passw(?:or)?d|passphrase|private[_-]?key(?:[_-]?id)?"
-    r"|(?:access|account|storage|shared|signing|encryption|master|subscription|license|ssh)[_-]?key(?:[_-]?id)?"
-    r"|credentials?|signature|(?:identity|registry|hf|hub|face|auth|access|api|refresh|session|bearer|github|gitlab"
-    r"|slack|bot|app|id|wandb|user|aws|security|client|service|deploy|bootstrap|csrf|xsrf)[_-]?token"
-    r"|(?-i:(?<!MAX)(?<!NUM)(?<!PER)(?<!EOS)(?<!BOS)(?<!PAD)(?<!UNK)_TOKEN))"
-)
 _TOKENS = (
     r"hf_\w{10,}|api_org_\w{20,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
     r"|gl(?:pat|rt|dt|ptt|ft|soat|cbt|imt|agent)-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{10,}"
@@ -74,6 +69,10 @@ _POD = rf"[a-z0-9][a-z0-9-]{{0,200}}-(?=[a-z]{{0,9}}\d){_POD_END}{{8,10}}-{_POD_
 """What Kubernetes calls the pods of a deployment, wherever it stands: its ends are of these letters and digits only."""
 _MAC_DASHES = r"(?<![\w-])(?=[0-9-]{0,17}[a-f])(?:[0-9a-f]{2}-){5}[0-9a-f]{2}(?![\w-])"
 _MAC_DOTS = r"(?<![\w.])(?=[0-9.]{0,14}[a-f])(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}(?![\w.])"
+_LIBRARY = r"(?:cu(?:dnn|blas(?:lt)?|da|fft|rand|sparse|solver|tlass)|nccl|rccl|rocm|tensorrt|driver|version|release)"
+_OF = r"(?:[ _-](?:cu\d\d|version|release|library|runtime|toolkit|nvrtc|cupti|frontend|python)){0,3}"
+_VERSION = rf"{_LIBRARY}{_OF}{_QUOTE}(?:[<>~=]=|[\s:=(-]{{1,3}})[\"']?(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?!\w|\.\d|:\d)"
+"""A version of four parts, which could be an address; after the name of what it is a version of, without a port."""
 _ROUTE = r"(?:v\d\w*|api|openai|metrics|health|ready|chat|completions?|models?|generate|embeddings?|query|query_range"
 _ROUTES = rf"{_ROUTE}|series|labels?|status|config|prometheus|tokenize|detokenize|ping|version|load|stats|docs"
 _ROUTES = rf"{_ROUTES}|oauth2-redirect)"
@@ -131,6 +130,7 @@ def _host(match: re.Match[str]) -> str:
 
 
 def _address(match: re.Match[str]) -> str:
+    """An address; a version, which matches with the word before it, is none."""
     try:
         address = ipaddress.ip_address(match[0])
     except ValueError:
@@ -183,19 +183,28 @@ RULES: list[Rule] = [
     _rule("secret", r"""(\b(?:bearer|basic)\s+)([a-z0-9._~+/=-]{16,})""", _keep_key("[secret]")),
     _rule("secret", r"""(\bbearer\s+)((?=[^\s\d]*\d)[a-z0-9._~+/=-]{6,})""", _keep_key("[secret]")),
     _rule("token", rf"(?<![A-Za-z0-9])(?:{_TOKENS})", _constant("[token]")),
-    _rule("secret", rf"""((?<![\w-])(?:set-)?cookie{_QUOTE}\s?[:=]\s?){_COOKIE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""({COOKIE}{_QUOTE}\s?[:=]\s?){_COOKIE}""", _keep_key("[secret]")),
     _rule("secret", rf"{_NAME_VALUE}{_VALUE}", _keep_key("[secret]")),
     _rule("secret", rf"({_FLAG})(?!-){_VALUE}{_MORE_KEYS}", _keep_key("[secret]")),
-    _rule("secret", rf"""((?<![\w.-]){_SECRET_KEY}{_QUOTE}\s{{0,4}}[:=]\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-]){SECRET_KEY}{_QUOTE}\s{{0,4}}{ASSIGN}\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""({LIKELY_KEY}{_QUOTE}\s?{ASSIGN}\s?)(?!{FIGURE}|\\*["']?<|{{){_VALUE}""",
+          _keep_key("[secret]")),
+    _rule("secret", rf"""({WORDS_ALONE}[ \t]+)((?=[^\s\d]*\d)(?=[\d_]*[a-z])[\w.~+/=-]{{5,}})""",
+          _keep_key("[secret]")),
+    _rule("secret", rf"""(^[ \t]*{WORDS_ALONE}[ \t]+)([\w.~+/=-]+)(?=[ \t]*$)""", _keep_key("[secret]")),
+    _rule("secret", rf"""((?:^|[^\w\s]\s{{0,4}})token:\s?)(?!{FIGURE}|\\*["']?<){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-])token:\s?)(?!{FIGURE})((?=[^\s\d]*\d)(?=[\d_]*[a-z])[\w.~+/=-]{{5,}})""",
+          _keep_key("[secret]")),
     _rule("secret", rf"""((?<![\w.-])(?:token=|["'](?:token|auth)\\*["']\s?:\s?)){_VALUE}""", _keep_key("[secret]")),
     _rule("secret", r"""([?&][\w.-]{0,40}(?:key|sig|token|auth|code|credential|signature)=)([^\s"'&<>]+)""",
           _keep_key("[secret]")),
-    _rule("secret", rf"""((?<![a-z0-9])(?:pass|pwd)=)(?![\d.]+\b|/){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", rf"""({SHORT_KEY}(?:=|\\*["']\s?[:=]\s?))(?!{FIGURE}|/){_VALUE}""", _keep_key("[secret]")),
+    _rule("secret", r"""((?<![a-z0-9])otp=)(\d{4,})""", _keep_key("[secret]")),
     _rule("secret", r"""((?:\s|^)(?:-u|--user|--proxy-user)[ \t=]+)([^\s"':]+:[^\s"']+)""", _keep_key("[secret]")),
     _rule("secret", r"""(\b(?:sshpass\s+-p\s*|mysql\w*\s[^\n|;&]{0,200}?\s-p))([^\s"']+)""", _keep_key("[secret]")),
     _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _pseudonym("e-mail")),
     _rule("user", r"(?<![\w.@/-])[\w.-]{1,64}@[\w-]{1,63}(?=:[~/])", _pseudonym("user")),
-    _rule("ip address", r"(?<![\w.])(?<!==)(?<!version )(?<!version=)(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)", _address),
+    _rule("ip address", rf"{_VERSION}|(?<![\w.])(?<!==)(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?!\w|\.\d)", _address),
     _rule("ip address", r"(?<![\w:.])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", _address),
     _rule("hardware address", r"(?<![\w:])(?:[0-9a-f]{2}:){5,15}[0-9a-f]{2}(?![\w:])", _pseudonym("mac")),
     _rule("hardware address", rf"{_MAC_DASHES}|{_MAC_DOTS}", _pseudonym("mac")),

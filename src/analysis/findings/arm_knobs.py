@@ -12,6 +12,8 @@ import duckdb
 import polars as pl
 
 from analysis.findings.frames import rows
+from analysis.redact import names_secret, pair
+from analysis.secret_keys import ANY_KEY
 
 IGNORED = frozenset({
     "host", "port", "model", "model_tag", "model_path", "served_model_name", "uvicorn_log_level", "root_path",
@@ -19,7 +21,6 @@ IGNORED = frozenset({
     "allowed_origins",
 })  # fmt: skip
 """Where a server listens, who may call it and what it is called is no setting of the engine; the model has its row."""
-SECRET = re.compile(r"(^|_)(key|secret|password|token|credential)$|auth", re.IGNORECASE)
 SCHEMA = dict.fromkeys(("boot", "knob", "value", "kind"), pl.String)
 NOT_SET = "not set"
 LIMITS = ("max_model_len_tokens", "max_num_batched_tokens")
@@ -65,8 +66,8 @@ def recounted(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_arm(found: pl.DataFrame, boots: list[str]) -> dict[str, str]:
-    """What an arm's boots have for each knob; several values where they differ, sorted."""
-    return {knob: " | ".join(values) for knob, values in _values(found, boots).items()}
+    """What an arm's boots have for each knob, as it may be shown; several values where they differ, sorted."""
+    return {knob: " | ".join(_shown(knob, v) for v in values) for knob, values in _values(found, boots).items()}
 
 
 def differing(found: pl.DataFrame, first: list[str], second: list[str]) -> list[str]:
@@ -89,6 +90,10 @@ def within(found: pl.DataFrame, boots: list[str]) -> list[str]:
 def is_known(found: pl.DataFrame, boots: list[str]) -> bool:
     """Whether anything is known of how these boots were set, beyond what ran."""
     return not found.filter(pl.col("boot").is_in(boots), pl.col("kind") != "build").is_empty()
+
+
+def _shown(knob: str, value: str) -> str:
+    return value if value == NOT_SET else pair(knob, value).text  # a name such as HOSTNAME says what its value is
 
 
 def _values(found: pl.DataFrame, boots: list[str]) -> dict[str, list[str]]:
@@ -136,7 +141,7 @@ def _environment(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, 
         where regexp_matches(facts.key, '^boots\\[\\d+\\]\\.env\\..') order by all
     """
     lines = connection.sql(query).fetchall()
-    return [(boot, name, _plain(str(json.loads(v)))) for boot, name, v in lines if not SECRET.search(name)]
+    return [(boot, name, _plain(str(json.loads(v)))) for boot, name, v in lines if not _is_secret(name)]
 
 
 def _plain(text: str) -> str:
@@ -144,7 +149,12 @@ def _plain(text: str) -> str:
 
 
 def _unused(name: str) -> bool:
-    return name in IGNORED or bool(SECRET.search(name))
+    return name in IGNORED or _is_secret(name)
+
+
+def _is_secret(name: str) -> bool:
+    """Whether it may hold a key of any kind: no setting, and its value is nobody's business."""
+    return names_secret(name) or ANY_KEY.search(name) is not None
 
 
 def _simple(value: str) -> bool:

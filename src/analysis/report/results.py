@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.estimates.estimate import Estimate, Evidence
-from analysis.redact import redact
+from analysis.redact import Redacted, named, redact
 from analysis.report.errors import ReportError
 from analysis.report.takeaways import ordered
 
@@ -102,11 +102,20 @@ def _unique(rows: list[tuple[str, Json]], identity: Any, kinds: Counter[str]) ->
 
 def _redacted(value: Any, kinds: Counter[str]) -> Any:
     if isinstance(value, str):
-        result = redact(value)
-        kinds.update(result.kinds)
-        return result.text
+        return _counted(redact(value), kinds)
     if isinstance(value, Mapping):
-        return {k: v if k in _KEPT and isinstance(v, str) else _redacted(v, kinds) for k, v in value.items()}
+        return {k: _field(k, part, kinds) for k, part in value.items()}
     if isinstance(value, list):
         return [_redacted(part, kinds) for part in value]
     return value
+
+
+def _field(name: str, value: Any, kinds: Counter[str]) -> Any:
+    if not isinstance(value, str):
+        return _redacted(value, kinds)
+    return value if name in _KEPT else _counted(named(name, value), kinds)
+
+
+def _counted(result: Redacted, kinds: Counter[str]) -> str:
+    kinds.update(result.kinds)
+    return result.text
