@@ -104,8 +104,8 @@ def test_ends_round_outwards(value: float, below: float, above: float) -> None:
 @pytest.mark.parametrize(
     ("estimate", "text"),
     [
-        (Estimate(None, "x", "bound", "m", 1.0482, inf, 0.95), "at least 1.04x"),
-        (Estimate(None, "x", "bound", "m", -inf, 1.0412, 0.95), "at most 1.05x"),
+        (Estimate(None, "x", "bound", "m", 1.0482, inf, 0.95, reason="r"), "at least 1.04x"),
+        (Estimate(None, "x", "bound", "m", -inf, 1.0412, 0.95, reason="r"), "at most 1.05x"),
         (Estimate(8.2871, "1", "bound", "m", 8.2871, inf, id="time.mean_concurrency"), "at least 8.28"),
         (Estimate(3.0, "1", "bound", "m", 3.0, inf, id="time.mean_concurrency"), "at least 3"),
         (Estimate(0.9959, "1", "estimate", "m", reason="r"), "99.6 % (no interval: r)"),
