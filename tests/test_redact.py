@@ -165,3 +165,8 @@ def test_hostile_texts_take_bounded_time(text: str) -> None:
     start = time.process_time()
     redact(text)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("prefix", ["arg.", "env.", ""])
+def test_a_host_is_known_behind_the_place_it_was_set_at(prefix: str) -> None:
+    assert redact(f"{prefix}HOSTNAME=planted131 x").text == f"{prefix}HOSTNAME=[host cb2d] x"

@@ -59,7 +59,7 @@ _SUFFIXES = (
     r"(?:local|localdomain|internal|intranet|lan|corp|home|cluster|svc|com|net|org|edu|gov|mil|int|cloud|ai|io|dev|tech"
     r"|de|uk|fr|nl|ch|at|se|no|fi|dk|it|es|pl|cz|eu|us|ca|jp|cn|kr|in|au|br|ru|tw|sg|il|ie|be|pt)"
 )
-_PREFIXED = r"(?<![\w.-])(?:[a-z0-9]+_){0,4}"
+_PREFIXED = r"(?:(?<![\w.-])|(?<=arg\.)|(?<=env\.))(?:[a-z0-9]+_){0,4}"
 _HOST_KEY = rf"{_PREFIXED}(?:host(?:_?name)?|node(?:_?(?:name|list))?|pod(?:_?name)?|instance|master_addr|server_?name)"
 _USER_KEY = rf"{_PREFIXED}(?:user(?:_?name)?|logname)"
 _IDENTIFIER_KEY = rf"{_PREFIXED}(?:(?:client|project|account|tenant|subscription|org(?:anization)?)_?id|account_?name)"

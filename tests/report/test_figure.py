@@ -10,7 +10,7 @@ import pytest
 from analysis import charts
 from analysis.report.figure import figure, to_svg
 
-ROWS = pl.DataFrame({"group": ["a"], "minutes": [1.0], "value": [5.0], "low": [4.0], "high": [6.0]})
+ROWS = pl.DataFrame({"group": ["a"], "minutes": [1.0], "value": [5.0], "band_low": [4.0], "band_high": [6.0]})
 
 
 def chart(title: str = "T") -> alt.LayerChart:

@@ -103,7 +103,7 @@ def rests(**reaches: str) -> Assumptions:
 
 def test_a_figure_leads_to_how_it_was_obtained_and_its_reason_stands_beside_it(tmp_path: Path) -> None:
     html = table(SHOWN, "shown", tmp_path, "x").html
-    place = "numbers.html#n-finish-share-boot-b1-reason-stop"
+    place = "numbers.html#n-finish-share-boot-b1-reason-stop-e72b8d"
     assert (
         f'<a href="{place}" aria-label="41.0 % [38.0, 44.0], how it was obtained">41.0 % [38.0, 44.0]</a></td>' in html
     )
