@@ -72,7 +72,7 @@ coverage: $(READY)  ## simulate how often each interval covers (minutes); rewrit
 validation: $(READY)  ## estimate step time without the step log, against it; rewrites the table in docs/step-time-validation.md
 	PYTHONPATH=src:tests/findings $(PY) tests/findings/validation_table.py docs/step-time-validation.md
 
-bench: $(READY)  ## measure speed beside peers and floors (a quarter of an hour); rewrites docs/benchmarks.md
+bench: $(READY)  ## measure speed beside peers and floors (ten minutes, 13 GB of disk); rewrites docs/benchmarks.md
 	POLARS_MAX_THREADS=1 PYTHONPATH=src:. $(PY) -m benchmarks.bench
 
 fuzz: $(READY)  ## damage real files at random and read them: make fuzz SECONDS=600

@@ -295,6 +295,6 @@ def test_tens_of_thousands_of_points_are_thinned_and_said_to_be() -> None:
     turns = pl.DataFrame({"run": ["a"] * n, "prompt_tokens": [float(i) for i in range(n)], "block_tokens": [9.0] * n})
     texts = {"title": "t", "subtitle": "s", "description": "d"}
     blocks = charts.block_by_prompt(turns, **texts).to_dict()
-    assert blocks["title"]["subtitle"] == "s; one point in 27 is drawn, the table has all"
+    assert blocks["title"]["subtitle"] == "s; one point in 27 is drawn, the CSV has all"
     rates = pl.DataFrame({"group": ["a"] * n, "minutes": [float(i) for i in range(n)], "rate": [1.0] * n})
     assert "one point in 27" in charts.rate_over_time(rates, **texts).to_dict()["title"]["subtitle"]

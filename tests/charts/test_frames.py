@@ -53,6 +53,6 @@ def test_of_very_many_rows_one_in_so_many_of_each_group_is_kept_and_that_is_said
     kept, note = thinned(rows, "run", "x")
     assert kept.group_by("run", maintain_order=True).len().rows() == [("a", 1334), ("b", 167)]
     assert kept["x"].to_list()[:2] == [-3999.0, -3996.0]
-    assert note == "; one point in 3 is drawn, the table has all"
+    assert note == "; one point in 3 is drawn, the CSV has all"
     few, nothing = thinned(rows.head(MARKS), "run", "x")
     assert few.equals(rows.head(MARKS)) and nothing == ""

@@ -25,7 +25,8 @@ from analysis.findings import (
     mixed_traffic,
     phase_spans,
 )
-from analysis.findings.objective import Objective, objective
+from analysis.findings.objective import LIMITS, REQUEST_LIMITS, TARGETS, Objective, objective
+from analysis.sources.study_keys import KEYS
 from analysis.study import Study
 
 TRACE = paths.DATA / "vllm-cpu-mixed" / "requests" / "S512" / "trace.jsonl"
@@ -332,3 +333,11 @@ def test_without_classes_the_page_says_what_to_record(make: Make) -> None:
     assert mixed_tables.sentence(groups, [], objective(study.connection)).startswith(
         "What traffic classes cost each other cannot be said: no request says which class it is of"
     )
+
+
+def test_the_reader_of_study_toml_knows_the_objective_that_findings_use() -> None:
+    """Rooms do not share these names: a finding imports no reader."""
+    classes = {key.rsplit(".", 1)[1] for key in KEYS if key.startswith("objective.classes.*.")}
+    limits = {key.rsplit(".", 1)[1] for key in KEYS if key.startswith("objective.limits.")}
+    assert classes == {*REQUEST_LIMITS, *TARGETS}
+    assert limits == set(LIMITS)

@@ -44,7 +44,7 @@ def thinned(rows: pl.DataFrame, group: str, along: str) -> tuple[pl.DataFrame, s
     if among <= 1:
         return rows, ""
     kept = rows.sort(group, along).filter(pl.int_range(pl.len()).over(group) % among == 0)
-    return kept, f"; one point in {among:,} is drawn, the table has all"
+    return kept, f"; one point in {among:,} is drawn, the CSV has all"
 
 
 def panelled(rows: pl.DataFrame, **words: str) -> pl.DataFrame:
