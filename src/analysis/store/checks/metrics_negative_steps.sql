@@ -1,28 +1,15 @@
 -- a page since whose predecessor a sum fell without a restart, or a histogram gained fewer observations up to a larger le
-with buckets as (
-    select
-        series, left(name, -7) as name, regexp_replace(labels, '"le":"[^"]*",?', '') as labels,
-        try_cast(labels ->> '$.le' as double) as le
-    from series where name like '%\_bucket' escape '\'
-),
-
-numbered as (
-    select
-        *, dense_rank() over (order by name, labels)::integer as histogram, row_number() over (order by le)::integer as place
-    from buckets where le is not null
-),
-
-gains as (
+with gains as (
     select
         steps.page, steps.series, steps.increase - lag(steps.increase) over of_histogram as gain
-    from series_steps as steps join numbered on steps.series = numbered.series
+    from series_steps as steps join histogram_buckets as numbered on steps.series = numbered.series
     where steps.increase is not null
     window of_histogram as (partition by steps.page, numbered.histogram order by numbered.place)
 ),
 
 negative as (
     select gains.page, format('{} {}: {} observations with le up to {}', name, labels, gain, le) as detail
-    from gains join numbered on gains.series = numbered.series
+    from gains join histogram_buckets as numbered on gains.series = numbered.series
     where gain < 0
     union all
     select steps.page, format('{} {}: fell by {}', series.name, series.labels, -steps.increase)
