@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from analysis.findings.arms import Arms, Pair
+from analysis.findings.arms import Arms, Pair, Stated
 
 ORDER = (
     "model", "model revision", "tokenizer", "tokenizer revision", "prompt template", "engine build", "sampling",
@@ -54,46 +54,43 @@ def mismatches(arms: Arms, pair: Pair, measure: str) -> list[str]:
 
 
 def _keys(arms: Arms) -> list[tuple[str, str | None]]:
-    there = arms.conditions.select("condition", "class").unique()
     found: list[tuple[str, str | None]] = []
     for condition in ORDER:
-        names = sorted(there.filter(pl.col("condition") == condition)["class"].to_list(), key=str)
+        names = sorted((name for stated, name in arms.stated if stated == condition), key=str)
         found += [(condition, name) for name in names] or ([(condition, None)] if condition != STEP_TIME else [])
     return found
 
 
-def _part(arms: Arms, names: list[str], condition: str, name: str | None) -> pl.DataFrame:
-    boots = [boot for arm in names for boot in arms.of_arm(arm)]
-    return arms.conditions.filter(
-        pl.col("boot").is_in(boots), pl.col("condition") == condition, pl.col("class").eq_missing(name)
-    )
+def _part(arms: Arms, names: list[str], condition: str, name: str | None) -> list[Stated]:
+    boots = {boot for arm in names for boot in arms.of_arm(arm)}
+    return [stated for stated in arms.stated.get((condition, name), ()) if stated.boot in boots]
 
 
 def _texts(arms: Arms, arm: str, condition: str, name: str | None) -> list[str]:
     part = _part(arms, [arm], condition, name)
-    return part.sort("number", "value")["value"].unique(maintain_order=True).to_list()
+    numbers_last = sorted(part, key=lambda s: (s.number is not None, s.number or 0.0, s.value))
+    return list(dict.fromkeys(stated.value for stated in numbers_last))
 
 
 def _alike(arms: Arms, names: list[str], condition: str, name: str | None) -> str:
     """Whether all boots of these arms have it alike; an arm that carried no load has no conditions of a load."""
     part = _part(arms, names, condition, name)
-    saying = set(part["boot"])
+    saying = {stated.boot for stated in part}
     needed = [arm for arm in names if condition in OF_START_UP or _is_loaded(arms, arm)]
     silent = [arm for arm in needed if not saying & set(arms.of_arm(arm))] if condition != STEP_TIME else []
-    if part.is_empty() or (silent and name is None):
+    if not part or (silent and name is None):
         return NOT_STATED
     if len([arm for arm in names if saying & set(arms.of_arm(arm))]) < 2:
         return ONE_ARM
-    numbers = part["number"].drop_nulls()
-    least, most = (numbers.min(), numbers.max()) if len(numbers) else (None, None)
-    if isinstance(least, float) and isinstance(most, float):
+    if numbers := [stated.number for stated in part if stated.number is not None]:
+        least, most = min(numbers), max(numbers)
         if condition == "warm-up requests left out":  # how many does not matter, none does
             return "yes" if least > 0 or most == 0 else "no"
         limit = RELATIVE[condition] * most if condition in RELATIVE else ABSOLUTE[condition]
         return "yes" if most - least <= limit and not (silent and name) else "no"
-    return "yes" if part["value"].n_unique() == 1 else "no"
+    return "yes" if len({stated.value for stated in part}) == 1 else "no"
 
 
 def _is_loaded(arms: Arms, arm: str) -> bool:
     """Whether a boot of the arm answered requests enough to have a duration."""
-    return not _part(arms, [arm], "failed requests", None).is_empty()
+    return bool(_part(arms, [arm], "failed requests", None))

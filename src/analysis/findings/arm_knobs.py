@@ -7,6 +7,8 @@ engine makes of them (its resolved configuration) counts only where no knob expl
 import json
 import re
 import shlex
+from dataclasses import dataclass
+from functools import cached_property
 
 import duckdb
 import polars as pl
@@ -28,8 +30,28 @@ ALIASES = {"max_seq_len": "max_model_len"}
 """The engine's own name of a knob in its resolved configuration."""
 
 
-def knobs(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-    """One row a boot and knob: boot, knob, value, kind (build, argument, environment, resolved)."""
+@dataclass(frozen=True)
+class Knobs:
+    """`table` has one row a boot and knob: boot, knob, value, kind (build, argument, environment, resolved)."""
+
+    table: pl.DataFrame
+
+    @cached_property
+    def of_boot(self) -> dict[str, list[tuple[str, str, str]]]:
+        """(knob, value, kind) of each boot."""
+        found: dict[str, list[tuple[str, str, str]]] = {}
+        for boot, *row in self.table.select(*SCHEMA).iter_rows():
+            found.setdefault(boot, []).append(tuple(row))
+        return found
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each knob; the first in the alphabet where boots differ in it."""
+        return dict(self.table.select("knob", "kind").sort("knob", "kind", descending=True).iter_rows())
+
+
+def knobs(connection: duckdb.DuckDBPyConnection) -> Knobs:
+    """The knobs of a study's boots."""
     facts = rows(
         connection,
         "select boot, fact, text from boot_facts where text is not null and regexp_matches(fact, '^(arg|config)\\.')",
@@ -54,57 +76,63 @@ def knobs(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
     return recounted(pl.DataFrame(found, schema=SCHEMA, orient="row"))
 
 
-def recounted(found: pl.DataFrame) -> pl.DataFrame:
-    """The knobs with what the engine resolved in place of an argument of the same name, in every boot.
+def recounted(found: pl.DataFrame) -> Knobs:
+    """The knobs of a table with what the engine resolved in place of an argument of the same name, in every boot.
 
     A boot that leaves an argument to its default and one that sets it to just that do not differ.
     """
     set_by_somebody = found.filter(pl.col("kind") == "argument")["knob"].unique()
     resolved = found.filter(pl.col("kind") == "resolved", pl.col("knob").is_in(set_by_somebody.implode()))
     kept = found.join(resolved, on=["boot", "knob"], how="anti")
-    return pl.concat([kept, resolved.with_columns(kind=pl.lit("argument"))]).unique().sort("boot", "knob", "value")
+    return Knobs(
+        pl.concat([kept, resolved.with_columns(kind=pl.lit("argument"))]).unique().sort("boot", "knob", "value")
+    )
 
 
-def by_arm(found: pl.DataFrame, boots: list[str]) -> dict[str, str]:
+def by_arm(found: Knobs, boots: list[str]) -> dict[str, str]:
     """What an arm's boots have for each knob, as it may be shown; several values where they differ, sorted."""
     return {knob: " | ".join(_shown(knob, v) for v in values) for knob, values in _values(found, boots).items()}
 
 
-def differing(found: pl.DataFrame, first: list[str], second: list[str]) -> list[str]:
+def differing(found: Knobs, first: list[str], second: list[str]) -> list[str]:
     """The knobs in which two arms differ; what the engine resolved only where no knob explains it.
 
     Empty where the configuration of one of them is not known.
     """
     a, b = _values(found, first), _values(found, second)
-    kinds = dict(found.select("knob", "kind").sort("knob", "kind", descending=True).iter_rows())
     known = is_known(found, first) and is_known(found, second)
     changed = [knob for knob in sorted(a.keys() | b.keys()) if a.get(knob) != b.get(knob)] if known else []
-    return [knob for knob in changed if kinds[knob] != "resolved"] or changed
+    return [knob for knob in changed if found.kinds[knob] != "resolved"] or changed
 
 
-def within(found: pl.DataFrame, boots: list[str]) -> list[str]:
+def within(found: Knobs, boots: list[str]) -> list[str]:
     """The knobs in which the boots of one arm differ."""
     return [knob for knob, values in _values(found, boots).items() if len(values) > 1]
 
 
-def is_known(found: pl.DataFrame, boots: list[str]) -> bool:
+def is_known(found: Knobs, boots: list[str]) -> bool:
     """Whether anything is known of how these boots were set, beyond what ran."""
-    return not found.filter(pl.col("boot").is_in(boots), pl.col("kind") != "build").is_empty()
+    return any(kind != "build" for boot in boots for _, _, kind in found.of_boot.get(boot, ()))
 
 
 def _shown(knob: str, value: str) -> str:
     return value if value == NOT_SET else pair(knob, value).text  # a name such as HOSTNAME says what its value is
 
 
-def _values(found: pl.DataFrame, boots: list[str]) -> dict[str, list[str]]:
-    of_boots = found.filter(pl.col("boot").is_in(boots))
-    known = of_boots["boot"].n_unique()
-    values: dict[str, list[str]] = {}
-    for (knob,), part in of_boots.group_by("knob", maintain_order=True):
-        kinds = part["kind"].unique().to_list()
-        missing = [NOT_SET] if part["boot"].n_unique() < known and kinds != ["resolved"] else []
-        values[str(knob)] = sorted([*part["value"].unique().to_list(), *missing])
-    return values
+def _values(found: Knobs, boots: list[str]) -> dict[str, list[str]]:
+    """The values of each knob in these boots, sorted; a boot without a knob that others set has it not set."""
+    known = [boot for boot in boots if boot in found.of_boot]
+    having: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
+    set_by_somebody: set[str] = set()
+    for boot in known:
+        for knob, value, kind in found.of_boot[boot]:
+            having.setdefault(knob, set()).add(boot)
+            values.setdefault(knob, set()).add(value)
+            if kind != "resolved":
+                set_by_somebody.add(knob)
+    missing = {knob for knob in set_by_somebody if len(having[knob]) < len(known)}
+    return {knob: sorted(values[knob]) + [NOT_SET] * (knob in missing) for knob in values}
 
 
 def _declared(connection: duckdb.DuckDBPyConnection) -> dict[str, dict[str, str]]:

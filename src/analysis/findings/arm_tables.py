@@ -194,7 +194,7 @@ def knob_table(of: Arms) -> pl.DataFrame:
         if arm_knobs.is_known(of.knobs, of.of_arm(arm))
     }
     counted = {k for i, a in enumerate(of.names) for b in of.names[i + 1 :] for k in _differing(of, (a, b))}
-    kinds = dict(of.knobs.select("knob", "kind").sort("knob", "kind", descending=True).iter_rows())
+    kinds = of.knobs.kinds
     rows = []
     for knob in sorted({k for of_arm in values.values() for k in of_arm}):
         here = {

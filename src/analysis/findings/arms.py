@@ -5,8 +5,9 @@ the units: one number a boot and measure (view boot_measures). Two studies can b
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -15,6 +16,7 @@ import polars as pl
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.family import Pair, compare_pairs
 from analysis.findings import arm_knobs, integrity
+from analysis.findings.arm_knobs import Knobs
 from analysis.findings.arm_measures import MEASURES
 from analysis.findings.frames import rows
 
@@ -24,7 +26,6 @@ PAUSE_S = 3600.0
 PER_CLASS = frozenset({"completed_per_hour", "valid_per_hour", "ttft_p50", "ttft_p95", "inter_token_p99"})
 SPEED = frozenset({*PER_CLASS, "output_tokens_per_s"})
 """Measures in which shorter or invalid answers look like speed."""
-PARTS = ("measures", "knobs", "conditions", "answers", "phases")
 VIEWS = ("boot_conditions", "saved_answers", "startup_phases")
 POOL_SHORT = "pools of two settings do not compare"
 POOL_LIMIT = "the printed pool is comparable within one length and batch setting only, and these arms differ in it"
@@ -47,18 +48,27 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What a boot states of a condition; `number` where it is one."""
+
+    boot: str
+    value: str
+    number: float | None
+
+
+@dataclass(frozen=True)
 class Arms:
     """Boots with their arms and sessions (one row a boot), and what is known of them (views of the same names).
 
-    `measures`, `knobs`, `conditions`, `answers` and `phases` (of the start-up) have a column `boot`.
+    `measures`, `conditions`, `answers` and `phases` (of the start-up) have a column `boot`.
     """
 
     boots: pl.DataFrame
     measures: pl.DataFrame
-    knobs: pl.DataFrame
     conditions: pl.DataFrame
     answers: pl.DataFrame
     phases: pl.DataFrame
+    knobs: Knobs
     plan: Plan = field(default_factory=Plan)
 
     @property
@@ -69,7 +79,24 @@ class Arms:
 
     def of_arm(self, arm: str) -> list[str]:
         """The boots of an arm."""
-        return self.boots.filter(pl.col("arm") == arm)["boot"].to_list()
+        return self._boots_by_arm.get(arm, [])
+
+    @cached_property
+    def _boots_by_arm(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for arm, boot in self.boots.select("arm", "boot").iter_rows():
+            found.setdefault(arm, []).append(boot)
+        return found
+
+    @cached_property
+    def stated(self) -> dict[tuple[str, str | None], list[Stated]]:
+        """The conditions by their name and class."""
+        found: dict[tuple[str, str | None], list[Stated]] = {}
+        for condition, name, *row in self.conditions.select(
+            "condition", "class", "boot", "value", "number"
+        ).iter_rows():
+            found.setdefault((condition, name), []).append(Stated(*row))
+        return found
 
 
 def of(connection: duckdb.DuckDBPyConnection) -> Arms:
@@ -81,7 +108,7 @@ def of(connection: duckdb.DuckDBPyConnection) -> Arms:
     measures = measures.filter(~(of_pages & pl.col("boot").is_in(broken)))  # pages that contradict themselves
     conditions, answers, phases = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
     knobs = arm_knobs.knobs(connection)
-    return Arms(_with_sessions(boots), measures, knobs, conditions, answers, phases, plan(connection))
+    return Arms(_with_sessions(boots), measures, conditions, answers, phases, knobs, plan(connection))
 
 
 def plan(connection: duckdb.DuckDBPyConnection) -> Plan:
@@ -105,22 +132,29 @@ def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
     return float(margin) if isinstance(margin, int | float) and 0 < margin < 1 else None
 
 
+TABLES: tuple[Callable[[Arms], pl.DataFrame], ...] = (
+    lambda arms: arms.measures, lambda arms: arms.conditions, lambda arms: arms.answers, lambda arms: arms.phases,
+    lambda arms: arms.knobs.table,
+)  # fmt: skip
+
+
 def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
     """Two studies as one: arms, boots and declared sessions are called by their study's name first.
 
     The first study's margin holds, else the second's.
     """
-    parts = []
-    for arms, name in zip((first, second), names, strict=True):
-        boots = arms.boots.with_columns(*(_under(name, column) for column in ("arm", "boot", "session")))
-        others = (getattr(arms, part).with_columns(_under(name, "boot")) for part in PARTS)
-        parts.append((boots, *others))
-    boots, measures, knobs, conditions, answers, phases = (
-        pl.concat(pair, how="vertical_relaxed") for pair in zip(*parts, strict=True)
+    both = list(zip((first, second), names, strict=True))
+    boots = pl.concat(
+        [arms.boots.with_columns(*(_under(name, c) for c in ("arm", "boot", "session"))) for arms, name in both],
+        how="vertical_relaxed",
+    )
+    measures, conditions, answers, phases, knobs = (
+        pl.concat([of(arms).with_columns(_under(name, "boot")) for arms, name in both], how="vertical_relaxed")
+        for of in TABLES
     )
     margin = first.plan.margin if first.plan.margin is not None else second.plan.margin
     plan = Plan(whole_systems=first.plan.whole_systems and second.plan.whole_systems, margin=margin)
-    return Arms(_with_sessions(boots), measures, arm_knobs.recounted(knobs), conditions, answers, phases, plan)
+    return Arms(_with_sessions(boots), measures, conditions, answers, phases, arm_knobs.recounted(knobs), plan)
 
 
 def _under(name: str, column: str) -> pl.Expr:

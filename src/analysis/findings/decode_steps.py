@@ -85,7 +85,7 @@ def looks(connection: duckdb.DuckDBPyConnection) -> list[Look]:
     ]  # fmt: skip
 
 
-def _look(apart: Apart, knobs: pl.DataFrame) -> Look:
+def _look(apart: Apart, knobs: arm_knobs.Knobs) -> Look:
     here, there = (show_number(s, "s", digits=3) for s in (apart.median_s, apart.first_s))
     said = (
         f"with {_requests(apart.requests)}, median {here} of {apart.steps} steps, {there} of {apart.first_steps} in "
@@ -97,7 +97,7 @@ def _look(apart: Apart, knobs: pl.DataFrame) -> Look:
     return Look(apart.boot, what, True, said, "", (apart.evidence,), _means(apart, knobs))
 
 
-def _means(apart: Apart, knobs: pl.DataFrame) -> str:
+def _means(apart: Apart, knobs: arm_knobs.Knobs) -> str:
     """What the difference can be due to: the settings in which the two boots differ, or the machine."""
     first, boot = [apart.first], [apart.boot]
     changed = arm_knobs.differing(knobs, first, boot)
