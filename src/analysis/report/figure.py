@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-import vl_convert
 
 from analysis.charts.frames import Frame
 from analysis.charts.theme import NARROW, WIDE
 from analysis.findings.assumed import Assumptions
 from analysis.redact import redact, redacted
-from analysis.report.interactive import VEGA_LITE, as_json, interactive
+from analysis.report import drawing
+from analysis.report.interactive import as_json, interactive
 from analysis.report.names import checked_name
 from analysis.report.table import NOTHING, grid, write_csv
 
@@ -27,6 +27,8 @@ ONE_WIDTH = (
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
 _EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
 """A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
+_ID = re.compile(r'\bid="([^"]+)"')
+_REFERENCE = re.compile(r'(\bid="|url\(#|href="#)([^")]+)')
 _DATA = re.compile(r'aria-roledescription="(?!axis"|legend"|title"|visualization"|[^"]* container")')
 """A mark that stands for a row of data; marks to read others by, such as a line at zero, are drawn without a role."""
 LEGEND = 18
@@ -84,11 +86,13 @@ def figure(
 
 
 def to_svg(spec: Spec, prefix: str) -> str:
-    """The SVG of a Vega-Lite spec, its ids prefixed so that several can stand in one page."""
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
-    svg = _EMPTY.sub("", svg)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
-    return re.sub(r'(url\(#|href="#)', rf"\g<1>{prefix}-", svg)
+    """The SVG of a Vega-Lite spec, its ids numbered after `prefix` so that several can stand in one page.
+
+    The engine numbers them on from whatever it drew before.
+    """
+    svg = _EMPTY.sub("", drawing.svg(spec))
+    ids = {old: f"{prefix}-{at}" for at, old in enumerate(dict.fromkeys(_ID.findall(svg)))}
+    return _REFERENCE.sub(lambda found: f"{found[1]}{ids.get(found[2], found[2])}", svg)
 
 
 def _redacted(value: Any, key: str = "") -> Any:
@@ -149,7 +153,7 @@ def _write_files(spec: Spec, name: str, out: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     svg = to_svg(alone, name)
     (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
-    (folder / f"{name}.png").write_bytes(vl_convert.svg_to_png(svg, ppi=144))
+    (folder / f"{name}.png").write_bytes(drawing.png(svg))
 
 
 def _title(spec: Spec) -> str:

@@ -18,9 +18,9 @@ from typing import Any
 import vl_convert
 
 from analysis import paths
+from analysis.report.drawing import VEGA_LITE
 from analysis.store import fingerprint
 
-VEGA_LITE = "6.4"
 SCRIPTS = Path(__file__).parent / "assets"
 FIGURES = "figures.js"
 """Names in assets/ of a report."""

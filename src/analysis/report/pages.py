@@ -12,6 +12,7 @@ import nbformat
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from traitlets.config import Config
 
 from analysis.redact import is_off, redact
@@ -61,6 +62,13 @@ def convert(notebook: Path) -> Page:
     summary = nb.metadata.get("summary") or (_text(paragraph[1]) if paragraph else "")
     toc = tuple(h for h in headings if h.level in (2, 3))
     return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else ())
+
+
+def warm_up() -> None:
+    """Convert a notebook of a few words: what that sets up, templates and expressions, later ones have behind them."""
+    shown = new_output("display_data", {"text/html": "<p>1</p>"})
+    cells = [new_markdown_cell("# A"), new_code_cell("1 + 1", outputs=[shown])]
+    _exporter().from_notebook_node(new_notebook(cells=cells))
 
 
 def render(page: Page, pages: Sequence[Page], study: str, banner: str = "") -> str:

@@ -9,6 +9,7 @@ import json
 import os
 import pkgutil
 import select
+import shutil
 import signal
 import sys
 import threading
@@ -19,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from analysis.report import names
+from analysis.report import drawing, names
 
 SAID, LOG, PAGE = "said", "log", "page.json"
 _POLL_S = 0.01
@@ -31,23 +32,25 @@ _PRELOADED = (
 
 def serve() -> None:
     """Take jobs until standard input ends."""
-    preload()
-    jobs: dict[int, str] = {}
-    for line in _lines():
-        if line:
-            job = json.loads(line)
-            jobs[_fork(job)] = job["job"]
-        while jobs:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if not pid:
-                break
-            answer = {"job": jobs.pop(pid), "status": os.waitstatus_to_exitcode(status)}
-            print(json.dumps(answer), flush=True)
+    with drawing.serve(os.environ.pop(drawing.SOCKET)):
+        preload()
+        jobs: dict[int, str] = {}
+        for line in _lines():
+            if line:
+                job = json.loads(line)
+                jobs[_fork(job)] = job["job"]
+            while jobs:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if not pid:
+                    break
+                answer = {"job": jobs.pop(pid), "status": os.waitstatus_to_exitcode(status)}
+                print(json.dumps(answer), flush=True)
 
 
 def preload() -> None:
-    """Import what notebooks use. Nothing may be computed here: threads do not survive a fork."""
+    """Import what notebooks use, and convert one. Nothing else may run here: threads do not survive a fork."""
     from analysis import estimates, findings
+    from analysis.report import pages
 
     names = [*_PRELOADED]
     for room in (estimates, findings):
@@ -57,6 +60,7 @@ def preload() -> None:
             import_module(name)
         except Exception:  # the notebook that needs it will say so
             continue
+    pages.warm_up()
     gc.collect()
     gc.freeze()
 
@@ -69,8 +73,9 @@ def execute(source: Path, executed: Path, data: str, out: str) -> str | None:
     os.environ[names.PAGE] = source.stem
     try:
         papermill.execute_notebook(
-            source, executed, {"data": data, "out": out}, kernel_name="python3", progress_bar=False, log_output=False
-        )
+            source, executed, {"data": data, "out": out}, kernel_name="python3", progress_bar=False, log_output=False,
+            request_save_on_cell_execute=False,
+        )  # fmt: skip
     except PapermillExecutionError as error:
         place = f"cell {error.cell_index}"  # papermill counts from 0 and has put one cell of its own before
         line = next((line.strip() for line in error.source.splitlines() if line.strip()), "")
@@ -90,6 +95,7 @@ def _lines() -> Iterator[bytes]:
             continue
         data = os.read(0, 1 << 16)
         if not data:
+            shutil.rmtree(Path(os.environ[drawing.SOCKET]).parent, ignore_errors=True)
             os.killpg(0, signal.SIGKILL) if os.getpgid(0) == os.getpid() else os._exit(0)
         *lines, rest = (rest + data).split(b"\n")
         yield from lines

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from analysis.report.drawing import SOCKET
 from analysis.report.errors import ReportError
 from analysis.report.kept import OUT
 from analysis.report.worker import LOG, SAID
@@ -26,8 +27,9 @@ class Workers:
     """
 
     def __init__(self) -> None:
+        self._place = tempfile.TemporaryDirectory(prefix="drawing-")  # of a socket that only we can reach
         # The same hash seed: a report depends on its inputs only.
-        env = {**os.environ, "PYTHONHASHSEED": "0"}
+        env = {**os.environ, "PYTHONHASHSEED": "0", SOCKET: f"{self._place.name}/socket"}
         self.environment: dict[str, str] = {}
         """Environment variables of the notebooks."""
         self._stopped = False
@@ -104,6 +106,7 @@ class Workers:
                     stream.close()
                 except BrokenPipeError:
                     continue
+        self._place.cleanup()
 
     def __enter__(self) -> "Workers":
         return self
