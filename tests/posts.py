@@ -33,6 +33,6 @@ def reported(data: Path, out: Path) -> Material:
     texts = {"title": "One share.", "subtitle": "%", "description": "b1 at 10 per cent."}
     figure = study.figure(charts.share_by_boot(rows, **texts), "prefill-share", rows, "Counted.")
     pages = [Page(PAGE, "Where the time goes", "s", figure.html, ())]
-    write_pages(study.name, out, pages, generated_from(study), banner_of(study))
+    write_pages(study.name, out, pages, generated_from(study.store), banner_of(study.store))
     shutil.rmtree(out / "results")
-    return Material(study, out)
+    return Material(study.store, out)

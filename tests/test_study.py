@@ -28,15 +28,15 @@ def test_an_added_file_is_read_and_an_open_store_stays_as_it_was(folder: Path) -
 
 
 def test_an_unchanged_study_is_not_read_again(folder: Path) -> None:
-    before = Study(folder).database.stat().st_mtime_ns
-    assert Study(folder).database.stat().st_mtime_ns == before
+    before = Study(folder).store.database.stat().st_mtime_ns
+    assert Study(folder).store.database.stat().st_mtime_ns == before
     assert len(list((paths.STORES).rglob("*.duckdb"))) == 1
 
 
 def test_a_damaged_store_is_made_anew(folder: Path) -> None:
     study = Study(folder)
     study.connection.close()
-    study.database.write_bytes(b"not a database")
+    study.store.database.write_bytes(b"not a database")
     assert Study(folder).sql("select count(*)::bigint as n from boots").item() == 1
 
 

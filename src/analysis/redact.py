@@ -90,8 +90,13 @@ def names_secret(name: str) -> bool:
 
 def pair(name: str, value: str) -> Redacted:
     """The value redacted as it would be in `name="value"`, for where the two stand apart."""
-    alone, before = redact(value), f"{name}="
-    both = redact(before + json.dumps(value, ensure_ascii=False))
+    return Redacted(value) if is_off() else _hidden_pair(name, value)
+
+
+@lru_cache(_REMEMBERED)
+def _hidden_pair(name: str, value: str) -> Redacted:
+    alone, before = hidden(value), f"{name}="
+    both = hidden(before + json.dumps(value, ensure_ascii=False))
     if both.kinds.get("secret", 0) > alone.kinds.get("secret", 0):
         return Redacted(_SECRET, {"secret": 1})
     if both.kinds == alone.kinds or not both.text.startswith(before):

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
-import duckdb
 import polars as pl
 
 from analysis import paths
@@ -20,48 +19,14 @@ from analysis.report.answer import Answer, answer
 from analysis.report.figure import Figure, figure
 from analysis.report.names import PAGE
 from analysis.report.table import Table, table
-from analysis.store import fingerprint
-from analysis.store.load import Progress, load, without_bar
+from analysis.store.load import Progress
+from analysis.store.opened import open_store
 
 REBUILT = "From reconstructed files: intervals may rest on assumed figures"
-MEMORY_LIMIT = "600MB"
-"""What the database may take while it answers; the rest goes through a temporary folder beside the store."""
-PINNED = "ANALYSIS_STORE"
-"""Environment variable with the store that a report is made of: all its pages are of one state of the study."""
-
-
-def open_store(data: Path, progress: Progress | None = None) -> tuple[Path, duckdb.DuckDBPyConnection]:
-    """The store of a study directory, read in when it is missing, damaged or not of what the files now say.
-
-    The file is named after the digest of its inputs: a store that somebody has open is never changed under them, and
-    two states of a study are never taken for each other. Stores of earlier states are removed.
-    """
-    pinned = os.environ.get(PINNED)
-    if pinned and fingerprint.is_about(Path(pinned), data):
-        return Path(pinned), _connected(Path(pinned))
-    digest = fingerprint.of(data)
-    # Cut: a folder's name may be as long as the file system allows, and ours adds to it.
-    database = paths.STORES / f"{data.name[:80]}-{fingerprint.short(data)}" / f"{digest[:16]}.duckdb"
-    if not fingerprint.is_current(database, digest):
-        earlier = [store for store in database.parent.glob("*.duckdb") if store != database]
-        load(data, database, progress, earlier)
-        for store in earlier:
-            store.unlink(missing_ok=True)
-    return database, _connected(database)
 
 
 def _key(estimate: Estimate) -> tuple[object, ...]:
     return (estimate.id, *sorted(estimate.qualifiers.items()))
-
-
-def _connected(database: Path) -> duckdb.DuckDBPyConnection:
-    # Named as what a killed process leaves behind is: the next run removes it (store/load.py).
-    spill = database.with_name(f".{database.stem}.{os.getpid()}.partial-queries")
-    connection = duckdb.connect(
-        str(database), read_only=True, config={"memory_limit": MEMORY_LIMIT, "temp_directory": str(spill)}
-    )
-    without_bar(connection)  # it would show on the pages
-    return connection
 
 
 class Study:
@@ -75,7 +40,8 @@ class Study:
         self.data = paths.find(data)
         self.name = self.data.name
         self.out = Path(out) if out else None
-        self.database, self.connection = open_store(self.data, progress)
+        self.store = open_store(self.data, progress)
+        self.connection = self.store.connection
         self.assumptions = assumptions(self.connection)
         self.reconstruction = reconstruction(self.connection)
         self.estimates: list[Estimate] = []
@@ -85,7 +51,7 @@ class Study:
 
     def sql(self, query: str, /, **parameters: Any) -> pl.DataFrame:
         """The rows of a query as a polars frame. `$name` in the query is bound to the keyword of that name."""
-        return self.connection.sql(query, params=parameters or None).pl()
+        return self.store.sql(query, **parameters)
 
     def ratio(self, part: str, rest: str, run: str) -> Estimate:
         """The share sum(part) / (sum(part) + sum(rest)) over a run, by what data exist; `picked` says which."""

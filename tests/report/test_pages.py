@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.report.convert import convert
 from analysis.report.errors import ReportError
 from analysis.report.offline import loads
-from analysis.report.pages import convert, fill, render
+from analysis.report.pages import fill, render
 from analysis.report.single import single
 
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]

@@ -79,9 +79,9 @@ def test_answers_are_bounded_in_memory_and_what_they_spill_is_cleaned_up(
     ).fetchall()[0]
     assert limit == "572.2 MiB"  # 600 MB
     spilled = Path(folder.replace(f".{os.getpid()}.", ".999999999."))  # as of a process that was killed
-    assert spilled.parent == study.database.parent
+    assert spilled.parent == study.store.database.parent
     spilled.mkdir()
-    load(tmp_path / "data", study.database)
+    load(tmp_path / "data", study.store.database)
     assert not spilled.exists()
 
 

@@ -13,10 +13,11 @@ from analysis.findings.assumed import Assumptions
 from analysis.redact import redact
 from analysis.report.answer import answer
 from analysis.report.compare_text import text
+from analysis.report.convert import anchored
 from analysis.report.errors import ReportError
 from analysis.report.figure import figure
 from analysis.report.names import slug
-from analysis.report.pages import Page, anchored
+from analysis.report.pages import Page
 from analysis.report.progress import TerminalProgress
 from analysis.report.run import write_pages
 from analysis.report.study_report import generated_from, read_in
@@ -39,7 +40,9 @@ class Side:
     def named(cls, given: str) -> "Side":
         """The side that `path` or `path#arm` names."""
         path, _, arm = given.partition("#")
-        return cls(read_in(study_of(path), TerminalProgress()), arm or None)
+        folder = study_of(path)
+        read_in(folder, TerminalProgress())
+        return cls(Study(folder), arm or None)
 
 
 def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:
@@ -60,7 +63,7 @@ def make(first: str, second: str, out: Path | None = None) -> tuple[Path, str]:
             redact(name).text,
             folder,
             [page],
-            {side: generated_from(s.study) for side, s in zip("AB", sides, strict=True)},
+            {side: generated_from(s.study.store) for side, s in zip("AB", sides, strict=True)},
         )
         shutil.rmtree(folder / "results")
     return place / f"{PAGE}.html", text(compared, pairs, found)

@@ -21,7 +21,7 @@ from analysis.redact import redact
 from analysis.report.post_parts import Picture, Said
 from analysis.report.results import estimate_from_json, key
 from analysis.report.takeaways import CANNOT_TELL, rank
-from analysis.study import Study
+from analysis.store.opened import Store
 
 QUESTION = "select value from study_facts where key = 'question' order by file limit 1"
 LAST = "select max(scraped_at_s) from pages where scraped_at_source <> 'mtime'"
@@ -39,7 +39,7 @@ ALT = 600
 class Material:
     """The study and its report, with what sections ask of them."""
 
-    study: Study
+    study: Store
     report: Path
 
     @cached_property

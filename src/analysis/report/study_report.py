@@ -15,7 +15,7 @@ from analysis.report.run import build
 from analysis.report.workers import Workers
 from analysis.store import fingerprint
 from analysis.store.fleet import study_of
-from analysis.study import PINNED, Study
+from analysis.store.opened import PINNED, Store, open_store
 
 ENGINES = """
     select distinct engine || coalesce(' ' || engine_version, '') as engine from boot_arms where engine is not null
@@ -37,11 +37,11 @@ def make(data: str | Path, out: Path | None = None, *, force: bool = False) -> P
     now = today(folder, books)
     progress = TerminalProgress()
     with Workers() as workers:  # they import while the study is read
-        study = read_in(folder, progress)
-        workers.environment = {PINNED: str(study.database)}
-        kept = Kept(study.database.parent / "notebooks", {book: now.key(book) for book in books}, renew=force)
+        store = read_in(folder, progress)
+        workers.environment = {PINNED: str(store.database)}
+        kept = Kept(store.database.parent / "notebooks", {book: now.key(book) for book in books}, renew=force)
         index = build(
-            study.name, folder, out or place_of(folder), books, progress, generated_from(study), banner_of(study),
+            folder.name, folder, out or place_of(folder), books, progress, generated_from(store), banner_of(store),
             pool=workers, kept=kept, made_from=now.text(),
         )  # fmt: skip
     if today(folder, books) != now:
@@ -49,31 +49,31 @@ def make(data: str | Path, out: Path | None = None, *, force: bool = False) -> P
     return index
 
 
-def read_in(folder: Path, progress: Progress) -> Study:
-    """The study, read into its store under a progress bar when the store is missing or old."""
+def read_in(folder: Path, progress: Progress) -> Store:
+    """The store of a study, read in under a progress bar when it is missing or old."""
     reading = Reading(progress, folder.name)
     try:
-        return Study(folder, progress=reading)
+        return open_store(folder, reading)
     finally:
         progress.finish()
         if said := reading.summary():
             print(said, file=sys.stderr)
 
 
-def banner_of(study: Study) -> str:
+def banner_of(store: Store) -> str:
     """What stands on top of every page of a study that was reconstructed; empty for raw files."""
-    return redact(reconstruction(study.connection)).text
+    return redact(reconstruction(store.connection)).text
 
 
-def generated_from(study: Study) -> dict[str, Any]:
+def generated_from(store: Store) -> dict[str, Any]:
     """What a report was made from, as results.json has it: files, defects, digests of data and code, versions."""
-    files = study.sql("select status, count(*)::bigint as n from files group by status order by status")
-    read = study.sql("select file, sha256 from files order by file")
+    files = store.sql("select status, count(*)::bigint as n from files group by status order by status")
+    read = store.sql("select file, sha256 from files order by file")
     return {
-        "place": fingerprint.short(study.data),
+        "place": fingerprint.short(store.data),
         "files": dict(files.iter_rows()),
-        "engines": redacted(study.sql(ENGINES)["engine"].to_list()),
-        "defects": redacted(study.sql(DEFECTS).to_dicts()),
+        "engines": redacted(store.sql(ENGINES)["engine"].to_list()),
+        "defects": redacted(store.sql(DEFECTS).to_dicts()),
         "data_sha256": fingerprint.digest(f"{name} {sha}" for name, sha in read.iter_rows()),
         "code_sha256": fingerprint.code(),
         "versions": {"analysis": version("analysis"), "python": platform.python_version()}

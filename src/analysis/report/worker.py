@@ -25,8 +25,8 @@ from analysis.report import drawing, names
 SAID, LOG, PAGE = "said", "log", "page.json"
 _POLL_S = 0.01
 _PRELOADED = (
-    "papermill", "ipykernel.kernelapp", "ipykernel.ipkernel", "nbconvert", "analysis.study", "analysis.charts",
-    "analysis.report.pages", "scipy.stats", "pandas", "pyarrow",
+    "papermill", "ipykernel.kernelapp", "ipykernel.ipkernel", "analysis.study", "analysis.charts", "scipy.stats",
+    "pandas", "pyarrow",
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def serve() -> None:
 def preload() -> None:
     """Import what notebooks use, and convert one. Nothing else may run here: threads do not survive a fork."""
     from analysis import estimates, findings
-    from analysis.report import pages
+    from analysis.report.convert import warm_up
 
     names = [*_PRELOADED]
     for room in (estimates, findings):
@@ -60,7 +60,7 @@ def preload() -> None:
             import_module(name)
         except Exception:  # the notebook that needs it will say so
             continue
-    pages.warm_up()
+    warm_up()
     gc.collect()
     gc.freeze()
 
@@ -130,7 +130,7 @@ def _work(job: dict[str, Any]) -> int:
     executed = folder / source.name
     said = execute(source, executed, job["data"], job["out"])
     if said is None:
-        from analysis.report.pages import convert
+        from analysis.report.convert import convert
 
         (folder / PAGE).write_text(json.dumps(asdict(convert(executed))), encoding="utf-8")
         return 0
