@@ -159,4 +159,4 @@ class Study:
         names = [os.environ.get(PAGE), *(t["finding"] for t in self.takeaways), *(e.finding for e in self.estimates)]
         file = self.out / "results" / f"{next(filter(None, names))}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(results, allow_nan=False, indent=1), encoding="utf-8")
+        file.write_text(json.dumps(results, allow_nan=False), encoding="utf-8")  # indented it takes ten times as long
