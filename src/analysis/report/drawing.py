@@ -1,13 +1,13 @@
 """Draws charts: here, or in processes that keep the engine of the drawings warm for all notebooks of a report.
 
 To start that engine takes longer than to draw all figures of a notebook. `serve` forks the processes, `svg` and `png`
-ask them where the environment names their socket, and draw by themselves where there is none or it fails.
+ask them where the environment names their socket, and draw by themselves where there is none or no answer comes.
 """
 
 import json
 import os
+import socket
 from contextlib import suppress
-from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 
 import vl_convert
@@ -18,11 +18,12 @@ SOCKET = "ANALYSIS_DRAWING"
 _PPI = 144
 _CORES_EACH = 2
 """Drawing is about a third of what a report takes: one process for so many cores."""
+_POLL_S = 0.5
 _WARM: dict[str, Any] = {"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {"x": {"field": "a"}}}
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """The SVG of a Vega-Lite specification."""
+    """The SVG of a Vega-Lite specification. Raises ValueError for one that cannot be drawn."""
     return _asked({"svg": spec}).decode()
 
 
@@ -31,25 +32,30 @@ def png(drawn: str) -> bytes:
     return _asked({"png": drawn})
 
 
-def serve(socket: str) -> Listener:
-    """Fork processes that draw for whoever connects to `socket`, a path that nobody else can reach.
+def serve(path: str) -> None:
+    """Fork processes that draw for whoever connects to the socket `path`, which nobody else may reach.
 
-    Keep what is returned: the path goes with it.
+    They end with this one.
     """
-    listener = Listener(socket, "AF_UNIX")
-    for _ in range(max(1, (os.cpu_count() or 1) // _CORES_EACH)):
-        if os.fork() == 0:
-            _draw_for_all(listener)
-    os.environ[SOCKET] = socket
-    return listener
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        parent = os.getpid()
+        for _ in range(max(1, (os.cpu_count() or 1) // _CORES_EACH)):
+            if os.fork() == 0:
+                _draw_for_all(listening, parent)
+    os.environ[SOCKET] = path
 
 
 def _asked(what: dict[str, Any]) -> bytes:
-    if socket := os.environ.get(SOCKET):
-        with suppress(OSError, EOFError), Client(socket, "AF_UNIX") as asking:
-            asking.send_bytes(json.dumps(what).encode())
-            return asking.recv_bytes()
-    return _drawn(what)
+    answer = b""
+    if path := os.environ.get(SOCKET):
+        with suppress(OSError), socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(path)
+            asking.sendall(json.dumps(what).encode())
+            asking.shutdown(socket.SHUT_WR)
+            answer = _all(asking)
+    return answer or _drawn(what)
 
 
 def _drawn(what: dict[str, Any]) -> bytes:
@@ -58,17 +64,24 @@ def _drawn(what: dict[str, Any]) -> bytes:
     return str(vl_convert.vegalite_to_svg(what["svg"], vl_version=VEGA_LITE)).encode()
 
 
-def _draw_for_all(listener: Listener) -> None:
-    """Never returns; it ends with the group of processes that it is of."""
+def _draw_for_all(listening: socket.socket, parent: int) -> None:
+    """Never returns."""
     _drawn({"png": _drawn({"svg": _WARM}).decode()})
-    while True:
-        with suppress(OSError, EOFError), listener.accept() as asking:
-            _answer(asking)
+    listening.settimeout(_POLL_S)
+    while os.getppid() == parent:
+        with suppress(OSError):
+            asking, _ = listening.accept()
+            with asking:
+                asking.settimeout(None)
+                _answer(asking)
+    os._exit(0)
 
 
-def _answer(asking: Connection) -> None:
-    try:
-        answer = _drawn(json.loads(asking.recv_bytes()))
-    except ValueError:  # whoever asked draws it, and gets the message
-        return
-    asking.send_bytes(answer)
+def _answer(asking: socket.socket) -> None:
+    with suppress(ValueError):  # whoever asked draws it, and gets the message
+        asking.sendall(_drawn(json.loads(_all(asking))))
+
+
+def _all(sent: socket.socket) -> bytes:
+    with sent.makefile("rb") as stream:
+        return stream.read()

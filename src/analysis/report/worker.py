@@ -32,17 +32,18 @@ _PRELOADED = (
 
 def serve() -> None:
     """Take jobs until standard input ends."""
-    with drawing.serve(os.environ.pop(drawing.SOCKET)):
-        preload()
-        jobs: dict[int, str] = {}
-        for line in _lines():
-            if line:
-                job = json.loads(line)
-                jobs[_fork(job)] = job["job"]
-            while jobs:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-                if not pid:
-                    break
+    drawing.serve(os.environ.pop(drawing.SOCKET))
+    preload()
+    jobs: dict[int, str] = {}
+    for line in _lines():
+        if line:
+            job = json.loads(line)
+            jobs[_fork(job)] = job["job"]
+        while jobs:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                break
+            if pid in jobs:  # else one that draws has ended: notebooks draw by themselves then
                 answer = {"job": jobs.pop(pid), "status": os.waitstatus_to_exitcode(status)}
                 print(json.dumps(answer), flush=True)
 
