@@ -29,10 +29,11 @@ def gaps_of_arrivals(at_s: Sequence[float], tokens_cum: Sequence[int | None] | N
     times gap / k: a proxy that holds tokens back does not make them slow, but its gap stays the longest.
     """
     at = floats(at_s)
-    if len(at) < 2 or not np.isfinite(at).all() or (np.diff(at) < 0).any():
+    steps = np.diff(at)
+    if len(at) < 2 or not np.isfinite(at).all() or (steps < 0).any():
         return UNKNOWN
-    moments, last = np.unique(at[::-1], return_index=True)
-    gaps = np.diff(moments)
+    last = np.append(steps > 0, True)  # of what arrives at one moment
+    gaps = np.diff(at[last])
     if len(gaps) == 0:
         return UNKNOWN
     if tokens_cum is None or len(tokens_cum) != len(at) or any(count is None for count in tokens_cum):
@@ -41,7 +42,7 @@ def gaps_of_arrivals(at_s: Sequence[float], tokens_cum: Sequence[int | None] | N
         cumulated = np.asarray(tokens_cum, dtype=np.int64)
     if cumulated is None:
         return StreamGaps(None, float(gaps.max()))
-    each = np.diff(cumulated[::-1][last])
+    each = np.diff(cumulated[last])
     return StreamGaps(_median(gaps, each), float(gaps.max()))
 
 

@@ -1,6 +1,6 @@
 """Assumption: blocks are exchangeable within their arm. Quantiles of blocked designs (load on, load off)."""
 
-from math import sqrt
+from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ LEAST_BLOCKS_T, LEAST_BLOCKS_MEDIAN, LEAST_BLOCKS_TAIL = 6, 20, 40
 RESAMPLES = 1000
 _CELLS = 4_000_000
 """Most cells of the resampling table held at once."""
+_STRETCHES = 200
+"""Into how many the sorted values are cut, to look through one of them only."""
 
 
 def quantile_difference(
@@ -84,15 +86,29 @@ def _paired_blocks(
 
 
 def _resampled(x: Floats, block: NDArray[np.int64], q: float, rng: np.random.Generator) -> Floats:
-    """The q quantile of each resample: whole blocks drawn with replacement, as weights on the sorted values."""
+    """The q quantile of each resample: whole blocks drawn with replacement, as weights on the sorted values.
+
+    The stretch of values that holds the quantile is found first, from what each block has below each stretch's end.
+    """
     order = np.argsort(x, kind="stable")
     values, labels, k = x[order], block[order], int(block.max()) + 1
+    size = ceil(len(x) / _STRETCHES)
+    below = np.zeros((k, len(x) // size + 1))
+    np.add.at(below, (labels, np.arange(len(x)) // size), 1)
+    below = np.cumsum(below, axis=1)
+    labels = np.append(labels, np.full(size, k))  # beyond the last value: of no weight
     draws = np.empty(RESAMPLES)
-    chunk = max(1, _CELLS // len(x))
+    chunk = max(1, _CELLS // max(size, k))
     for at in range(0, RESAMPLES, chunk):
         weights = rng.multinomial(k, np.full(k, 1 / k), size=min(chunk, RESAMPLES - at))
-        below = np.cumsum(weights[:, labels], axis=1)
-        draws[at : at + len(weights)] = values[(below < q * below[:, -1:]).sum(axis=1)]
+        reached = weights @ below
+        wanted = q * reached[:, -1:]
+        stretch = (reached < wanted).sum(axis=1)
+        before = np.where(stretch > 0, reached[np.arange(len(weights)), stretch - 1], 0)
+        places = stretch[:, None] * size + np.arange(size)
+        padded = np.append(weights, np.zeros((len(weights), 1)), axis=1)
+        within = before[:, None] + np.cumsum(np.take_along_axis(padded, labels[places], axis=1), axis=1)
+        draws[at : at + len(weights)] = values[stretch * size + (within < wanted).sum(axis=1)]
     return draws
 
 

@@ -38,9 +38,10 @@ def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Est
     """mixed.queue and mixed.prefill of each phase: the mean (exact for its requests), p50 and p95 from buckets."""
     table = _within(connection, WINDOWS, found)
     table = table.with_columns(phase=phase_of(found, pl.col("start_s"), pl.col("end_s")))
+    parts = table.partition_by("boot", "phase", as_dict=True)
     estimates = []
     for span in found:
-        part = table.filter((pl.col("boot") == span.boot) & (pl.col("phase") == span.phase))
+        part = parts.get((span.boot, span.phase), table.clear())
         for id, concept in CONCEPTS.items():
             mine = part.filter(concept=concept)
             names = {"boot": span.boot, "phase": span.phase}
@@ -94,9 +95,10 @@ def peaks(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Esti
     """mixed.requests_peak (waiting, running) and mixed.kv_cache_peak of each phase: the highest that a scrape saw."""
     table = _within(connection, GAUGES, found)
     table = table.with_columns(phase=phase_of(found, pl.col("at_s"), pl.col("at_s")))
+    parts = table.partition_by("boot", "phase", as_dict=True)
     estimates = []
     for span in found:
-        part = table.filter((pl.col("boot") == span.boot) & (pl.col("phase") == span.phase))
+        part = parts.get((span.boot, span.phase), table.clear())
         for concept, (id, more) in PEAKS.items():
             mine = part.filter(concept=concept)["value"].drop_nulls()
             if not mine.len():

@@ -80,7 +80,8 @@ def _quantile(
 
 def _by_block(values: np.ndarray, block: np.ndarray, q: float, unit: str) -> tuple[str, ...]:
     """The range of the blocks, which is all that few blocks can say."""
-    each = [point(values[block == b], q) for b in np.unique(block)]
+    order = np.argsort(block, kind="stable")
+    each = [point(part, q) for part in np.split(values[order], np.flatnonzero(np.diff(block[order])) + 1)]
     if len(each) < 2:
         return ()
     ends = f"{show_number(min(each), unit, digits=2)} to {show_number(max(each), unit, digits=2)}"

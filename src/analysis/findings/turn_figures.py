@@ -1,8 +1,10 @@
 """Frames, titles and text alternatives of the figures of "whose turn it is"."""
 
 import duckdb
+import numpy as np
 import polars as pl
 
+from analysis.estimates.inputs import Floats
 from analysis.estimates.rounding import show_number
 from analysis.estimates.stalls import Turn
 from analysis.findings.turn_words import in_words
@@ -47,17 +49,29 @@ def example(found: list[Run]) -> list[tuple[Run, Record, Turn]]:
         lone = [(r, t) for r, t in turns if len(t.prompts) == 1] or turns
         if lone and run.verdict.verdict not in chosen:
             drawable = [(r, t) for r, t in lone if t.gaps <= GAPS] or [min(lone, key=lambda rt: rt[1].gaps)]
-            record, turn = max(drawable, key=_worth_showing)
+            record, turn = _most_telling(drawable)
             chosen[run.verdict.verdict] = run, record, turn
     order = [chosen[v] for v in DRAWN if v in chosen]
     return [e for e in order if e[0].verdict.verdict != "cannot_tell"] or order
 
 
-def _worth_showing(of: tuple[Record, Turn]) -> tuple[bool, int, float]:
+def _most_telling(turns: list[tuple[Record, Turn]]) -> tuple[Record, Turn]:
     """Turns with a stall first, then those that two streams saw from beginning to end, then those of long prompts."""
-    record, turn = of
-    saw = sum(len(a) > 0 and a[0] < turn.start_s and a[-1] > turn.end_s for a in record.requests.arrivals)
-    return len(turn.excess_s) > 0, min(saw, 2), max(turn.prompts)
+    spans = {id(record): _spans(record) for record, _ in turns}
+
+    def worth(of: tuple[Record, Turn]) -> tuple[bool, int, float]:
+        record, turn = of
+        first, last = spans[id(record)]
+        saw = int(((first < turn.start_s) & (last > turn.end_s)).sum())
+        return len(turn.excess_s) > 0, min(saw, 2), max(turn.prompts)
+
+    return max(turns, key=worth)
+
+
+def _spans(record: Record) -> tuple[Floats, Floats]:
+    """The first and the last arrival of each stream that has any."""
+    there = [a for a in record.requests.arrivals if len(a)]
+    return np.array([a[0] for a in there]), np.array([a[-1] for a in there])
 
 
 def arrivals(chosen: list[tuple[Run, Record, Turn]]) -> pl.DataFrame:

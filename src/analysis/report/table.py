@@ -161,14 +161,14 @@ def write_csv(frame: Frame, name: str, out: Path, assumed: Assumptions = NOTHING
     """
     rows, _, signs = _parts(frame, name, assumed)
     said, buffer = [marks.in_words(row) for row in signs], io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*map(_inert, rows.columns), *([marks.HEAD] if any(said) else [])])
+    writer, is_marked = csv.writer(buffer, lineterminator="\n"), any(said)
+    writer.writerow([*map(_inert, rows.columns), *([marks.HEAD] if is_marked else [])])
     for row, sign, words in zip(rows.iter_rows(), signs, said, strict=True):
         marked = [
             f"{value}{sign[c].sign}" if isinstance(value, str) and c in sign else value
             for c, value in zip(rows.columns, row, strict=True)
         ]
-        writer.writerow([*map(_inert, marked), *([words] if any(said) else [])])
+        writer.writerow([*map(_inert, marked), *([words] if is_marked else [])])
     path = out / "tables" / f"{checked_name(name)}.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(buffer.getvalue(), encoding="utf-8")
