@@ -6,8 +6,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import papermill
@@ -15,9 +17,10 @@ from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
 
 from analysis import paths
-from benchmarks import generate
+from benchmarks import busy, generate
 
 EMPTY = "empty notebooks"
+REPLICAS = 8
 _PEAK = """
 def peak():
     # Not ru_maxrss of this process: it begins with the memory of whoever started it.
@@ -81,15 +84,25 @@ def _reports(folder: Path) -> dict[str, float]:
     return took
 
 
-def day(folder: Path, scrapes: int) -> dict[str, float]:
-    """A study of 8 replicas from its pages to its report: samples, wall seconds, and the largest process in MB."""
-    data = folder / "day"
-    samples = generate.scrapes(data, 8, scrapes)
+def days(folder: Path, scrapes: int, span: timedelta) -> list[dict[str, Any]]:
+    """Two studies of 8 replicas from their files to their report: of pages, and of a day with everything recorded.
+
+    What it is, what is in it, its MB, wall seconds, and the largest process in MB.
+    """
+    pages = folder / "day", "pages", lambda data: {"samples": generate.scrapes(data, REPLICAS, scrapes)}
+    of_span = max(2, round(span / generate.SCRAPE_EVERY))
+    full = folder / "full", "pages, step logs and traces", lambda data: busy.study(data, REPLICAS, span, of_span)
+    return [_day(*pages), _day(*full)]
+
+
+def _day(data: Path, what: str, make: Callable[[Path], dict[str, int]]) -> dict[str, Any]:
+    made = make(data)
+    size = sum(file.stat().st_size for file in data.rglob("*") if file.is_file()) / 1e6
     began = time.monotonic()
-    said = _python(_REPORT, str(folder / "day-stores"), str(paths.NOTEBOOKS), str(data), str(folder / "day-report"))
-    took = {"samples": samples, "seconds": time.monotonic() - began, "memory": float(said.split()[-1])}
+    said = _python(_REPORT, str(data.with_suffix(".stores")), str(paths.NOTEBOOKS), str(data), str(data) + ".report")
+    took = time.monotonic() - began
     shutil.rmtree(data)
-    return took
+    return {"what": what, "made": made, "mb": size, "seconds": took, "memory": float(said.split()[-1])}
 
 
 def _wall(arguments: list[str]) -> float:

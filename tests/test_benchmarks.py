@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from analysis import redact
 from analysis.sources import registry
 from analysis.sources.files import SourceFile
-from benchmarks import bench, generate, profiles
+from analysis.store.load import load
+from benchmarks import bench, busy, generate, profiles
 
 
 def row(ratio: float, low: float, high: float) -> dict[str, Any]:
@@ -39,14 +41,17 @@ def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
         "profiles": {"a page": [("layout.read", 0.214), ("words.plain", 0.158)]},
         "growth": [(10**5, 12.0, 0.1, 200.0), (10**6, 120.0, 1.0, 300.0)],
         "report": {"first report": [20.0, 24.0, 21.0], "empty notebooks": [10.0, 10.0, 12.0]},
-        "day": {"samples": 30_000_000, "seconds": 99.4, "memory": 1234.5},
+        "days": [
+            {"what": "pages", "made": {"samples": 30_000_000, "steps": 7}, "mb": 3700.2, "seconds": 99.4,
+             "memory": 1234.5},
+        ],
     }  # fmt: skip
     text = bench.page(result)
     assert "| a page | 2,500,000 samples | p | 25 (24 to 26) | 20 times |" in text
     assert "to the power of 1.00" in text
     assert "| a page | `layout.read` 21%, `words.plain` 16% |" in text
     assert "| first report | 21 (20 to 24) | 2 (1.75 to 2.4) |" in text
-    assert "A day of 8 replicas, 30,000,000 samples, pages to report: 99 s, the largest process 1,234 MB." in text
+    assert "| pages | 30,000,000 samples, 7 steps | 3,700 | 99 | 1,234 |" in text
 
 
 def test_made_pages_are_pages_whose_counters_rise() -> None:
@@ -94,3 +99,19 @@ def test_a_profile_names_the_function_of_ours_that_the_time_passed_in() -> None:
     assert sum(share for _, share in spots) == pytest.approx(1.0)
     assert {name for name, _ in spots} <= {"elsewhere", "redact.cut", *(n for n, _ in spots if n.startswith("redact"))}
     assert dict(spots)["elsewhere"] > 0.3
+
+
+def test_a_made_day_has_its_steps_and_requests_at_moments_that_follow_each_other(tmp_path: Path) -> None:
+    made = busy.study(tmp_path / "made", 1, 2 * busy.ROUND, 2)
+    assert made == {"samples": 2 * generate.SAMPLES, "steps": 2 * 982, "requests": 2 * 41}
+    load(tmp_path / "made", tmp_path / "made.duckdb")
+    with duckdb.connect(str(tmp_path / "made.duckdb"), read_only=True) as connection:
+        assert connection.sql("select distinct status from files").fetchall() == [("read",)]
+        order = "select iteration, logged_at_text from engine_steps order by line"
+        steps, at = zip(*connection.sql(order).fetchall(), strict=True)
+        assert list(steps) == list(range(made["steps"]))
+        assert list(at) == sorted(at)
+        spans = "select count(*), max(sent_at_s) - min(sent_at_s) from requests"
+        count, span = connection.sql(spans).fetchall()[0]
+        assert count == made["requests"]
+        assert busy.ROUND.total_seconds() < span < 2 * busy.ROUND.total_seconds()
