@@ -14,6 +14,7 @@ LEAST_BLOCKS_T, LEAST_BLOCKS_MEDIAN, LEAST_BLOCKS_TAIL = 6, 20, 40
 RESAMPLES = 1000
 _CELLS = 4_000_000
 """Most cells of the resampling table held at once."""
+_MANY = 200
 _STRETCHES = 200
 """Into how many the sorted values are cut, to look through one of them only."""
 
@@ -100,7 +101,7 @@ def _resampled(x: Floats, block: NDArray[np.int64], q: float, rng: np.random.Gen
     draws = np.empty(RESAMPLES)
     chunk = max(1, _CELLS // max(size, k))
     for at in range(0, RESAMPLES, chunk):
-        weights = rng.multinomial(k, np.full(k, 1 / k), size=min(chunk, RESAMPLES - at))
+        weights = _weights(k, min(chunk, RESAMPLES - at), rng)
         reached = weights @ below
         wanted = q * reached[:, -1:]
         stretch = (reached < wanted).sum(axis=1)
@@ -110,6 +111,14 @@ def _resampled(x: Floats, block: NDArray[np.int64], q: float, rng: np.random.Gen
         within = before[:, None] + np.cumsum(np.take_along_axis(padded, labels[places], axis=1), axis=1)
         draws[at : at + len(weights)] = values[stretch * size + (within < wanted).sum(axis=1)]
     return draws
+
+
+def _weights(k: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """How often each of k blocks comes in each draw of k; of many blocks it is quicker to draw them one by one."""
+    if k < _MANY:
+        return rng.multinomial(k, np.full(k, 1 / k), size=draws)
+    places = rng.integers(k, size=(draws, k)) + k * np.arange(draws)[:, None]
+    return np.bincount(places.ravel(), minlength=draws * k).reshape(draws, k)
 
 
 def _from_draws(value: float, draws: Floats, blocks: int, unit: str) -> Estimate:

@@ -6,8 +6,10 @@ value with at least that share at or below it (docs/methods.md, section 2).
 
 from dataclasses import replace
 from math import ceil
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.inputs import Floats
@@ -16,7 +18,18 @@ from analysis.estimates.quantile_values import least_n
 
 def point(values: Floats, q: float) -> float:
     """The q quantile of at least one value."""
-    return float(np.median(values)) if q == 0.5 else float(np.quantile(values, q, method="inverted_cdf"))
+    return float(points(values, np.zeros(len(values)), q)[0])
+
+
+def points(values: Floats, block: NDArray[Any], q: float) -> Floats:
+    """The q quantile of each block's values, in the order of the blocks."""
+    order = np.lexsort((values, block))
+    ordered = values[order]
+    starts = np.flatnonzero(np.diff(block[order], prepend=np.nan))
+    n = np.diff(starts, append=len(values))
+    if q == 0.5:
+        return np.asarray((ordered[starts + (n - 1) // 2] + ordered[starts + n // 2]) / 2)
+    return np.asarray(ordered[starts + np.maximum(np.ceil(n * q - 1), 0).astype(int)])
 
 
 def ordinary(estimate: Estimate, median: float, q: float) -> Estimate:

@@ -11,7 +11,7 @@ from analysis.estimates.clusters import clustered_ratio
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.rounding import show_number
 from analysis.findings.class_groups import Group
-from analysis.findings.mixed_quantiles import of_requests, ordinary, point
+from analysis.findings.mixed_quantiles import of_requests, ordinary, point, points
 from analysis.findings.objective import REQUEST_LIMITS, Objective
 
 FINDING = "60-mixed-traffic"
@@ -80,8 +80,7 @@ def _quantile(
 
 def _by_block(values: np.ndarray, block: np.ndarray, q: float, unit: str) -> tuple[str, ...]:
     """The range of the blocks, which is all that few blocks can say."""
-    order = np.argsort(block, kind="stable")
-    each = [point(part, q) for part in np.split(values[order], np.flatnonzero(np.diff(block[order])) + 1)]
+    each = points(values, block, q)
     if len(each) < 2:
         return ()
     ends = f"{show_number(min(each), unit, digits=2)} to {show_number(max(each), unit, digits=2)}"

@@ -57,7 +57,7 @@ def example(found: list[Run]) -> list[tuple[Run, Record, Turn]]:
 
 def _most_telling(turns: list[tuple[Record, Turn]]) -> tuple[Record, Turn]:
     """Turns with a stall first, then those that two streams saw from beginning to end, then those of long prompts."""
-    spans = {id(record): _spans(record) for record, _ in turns}
+    spans = {of: _spans(record) for of, record in {id(record): record for record, _ in turns}.items()}
 
     def worth(of: tuple[Record, Turn]) -> tuple[bool, int, float]:
         record, turn = of
