@@ -35,10 +35,8 @@ def phase_of(found: list[Span], start: pl.Expr, end: pl.Expr) -> pl.Expr:
 
     What finishes inside an interval that touches one phase only was sent in that phase, or in none.
     """
-    touched = [
-        pl.when((pl.col("boot") == s.boot) & (end > s.start_s) & (start < s.end_s)).then(pl.lit(s.phase)) for s in found
-    ]
-    if not touched:
+    if not found:
         return pl.lit(None, pl.String)
-    listed = pl.concat_list(touched).list.drop_nulls()
-    return pl.when(listed.list.len() == 1).then(listed.list.first())
+    touched = [(pl.col("boot") == s.boot) & (end > s.start_s) & (start < s.end_s) for s in found]
+    first = pl.coalesce(pl.when(touch).then(pl.lit(s.phase)) for touch, s in zip(touched, found, strict=True))
+    return pl.when(pl.sum_horizontal(touched) == 1).then(first)
