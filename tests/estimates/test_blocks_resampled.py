@@ -6,7 +6,9 @@ import pytest
 from analysis.estimates import tails
 
 
-@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 3), (50, 10), (199, 20), (200, 20), (201, 20), (1000, 40), (900, 400)])
+@pytest.mark.parametrize(
+    ("n", "k"), [(1, 1), (3, 3), (50, 10), (199, 20), (200, 20), (201, 20), (1000, 40), (900, 400)]
+)
 @pytest.mark.parametrize("q", [0.05, 0.5, 0.95, 0.99])
 def test_each_draw_is_the_quantile_of_its_blocks(n: int, k: int, q: float) -> None:
     rng = np.random.default_rng(n)

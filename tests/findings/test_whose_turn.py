@@ -191,6 +191,20 @@ def test_the_frames_of_the_figures_hold_what_they_say(studies: dict[str, Study])
     assert steps.filter(pl.col("end_s") <= pl.col("start_s")).height == 0
 
 
+def test_to_choose_a_turn_the_streams_of_a_run_are_looked_through_once(
+    runs: dict[str, whose_turn.Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day has tens of thousands of streams, and thousands of turns."""
+    looked: list[whose_turn.Record] = []
+    spans = turn_figures._spans
+    monkeypatch.setattr(turn_figures, "_spans", lambda record: looked.append(record) or spans(record))
+    of = runs["T512"]
+    [(_, _, turn)] = turn_figures.example([of])
+    assert len(looked) == len(of.records) == 1
+    assert len(of.records[0].usable) > 1
+    assert len(turn.excess_s) > 0
+
+
 def _write(folder: Path, rows: list[dict]) -> Study:
     file = folder / "requests" / "trace.jsonl"
     file.parent.mkdir(parents=True)

@@ -11,9 +11,10 @@ import pytest
 from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.findings.assumed import Assumption, Assumptions
+from analysis.report import table as tables
 from analysis.report.answer import anchor
 from analysis.report.marks import HEAD
-from analysis.report.table import cell, grid, table
+from analysis.report.table import cell, grid, table, write_csv
 
 GOLDEN = Path(__file__).parent / "golden"
 FRAME = pl.DataFrame({
@@ -171,3 +172,11 @@ def test_a_very_long_table_is_cut_in_the_page_and_whole_in_its_file(tmp_path: Pa
     assert '<p class="marks">The first 1,000 of 1,200 rows; the CSV has all.</p>' in made.html
     assert len((tmp_path / "tables" / "long.csv").read_text().splitlines()) == 1201
     assert "The first 1,000 of 1,200 rows.<" in grid(pl.DataFrame({"n": range(1200)}), "x", "c")
+
+
+def test_the_marks_of_a_long_table_are_gone_through_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(tables, "any", lambda marks: asked.append(marks) or any(marks), raising=False)
+    path = write_csv(pl.DataFrame({"n": range(3000)}), "long", tmp_path)
+    assert len(asked) == 1
+    assert len(path.read_text().splitlines()) == 3001
