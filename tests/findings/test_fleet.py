@@ -73,7 +73,8 @@ def test_pools_come_from_the_info_metric(study: Study) -> None:
 def test_two_replicas_have_a_share_and_no_verdict(tmp_path: Path) -> None:
     it = fleet.fleet(Study(simulated.write_pages(tmp_path / "two", _replicas(2))).connection)
     said = fleet.sentence(it, fleet.figures(it))
-    assert "too few have figures to tell whether one is unlike the others" in said
+    why = "fewer than 6 replicas cannot show which is unlike the others"
+    assert f"whether one is unlike the others cannot be told ({why})" in said
     assert it.size == 2
 
 

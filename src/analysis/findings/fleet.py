@@ -193,7 +193,8 @@ def sentence(it: Fleet, found: list[Estimate]) -> str:
     elif tested:
         said.append("none is unlike the others")
     else:
-        said.append("too few have figures to tell whether one is unlike the others")
+        why = by_id["fleet.unlike", MEASURES[0].column].reason or ""
+        said.append(f"whether one is unlike the others cannot be told ({why.removeprefix('not computable: ')})")
     if settings.value is not None:
         said.append("all are set alike" if settings.value == 1 else f"they run {settings.value:g} different settings")
     return "; ".join(said) + "."
