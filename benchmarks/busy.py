@@ -19,6 +19,7 @@ BEGAN = datetime(2026, 11, 29, 13, 54, 31, tzinfo=UTC)
 ROUND = timedelta(seconds=271)
 """From its first step to beyond its last."""
 _TIME = re.compile(r"11-29 \d\d:\d\d:\d\d")
+_PROCESS = re.compile(r"\bpid=(\d+)")
 _STEP = re.compile(r"Iteration\((\d+)\)")
 
 
@@ -32,14 +33,16 @@ def study(folder: Path, replicas: int, span: timedelta, scrapes: int) -> dict[st
         for file in (log, trace):
             file.parent.mkdir(parents=True, exist_ok=True)
         with log.open("w") as file:
-            made["steps"] += sum(file.write(line) > 0 and "Iteration(" in line for line in _log(rounds))
+            made["steps"] += sum(file.write(line) > 0 and "Iteration(" in line for line in _log(rounds, replica))
         with trace.open("w") as file:
             made["requests"] += sum(file.write(json.dumps(row) + "\n") > 0 for row in _trace(rounds, name))
     return made
 
 
-def _log(rounds: int) -> Iterator[str]:
-    lines = (RECORDED / "boots" / "T512.log").read_text().splitlines(keepends=True)
+def _log(rounds: int, replica: int) -> Iterator[str]:
+    text = (RECORDED / "boots" / "T512.log").read_text()
+    # Processes of their own: logs that are alike to the letter are copies of one boot.
+    lines = _PROCESS.sub(lambda pid: f"pid={int(pid[1]) + 1000 * replica}", text).splitlines(keepends=True)
     first = next(i for i, line in enumerate(lines) if "Iteration(0)" in line)
     working = [line for line in lines[first:] if "Iteration(" in line or "200 OK" in line or "Avg prompt" in line]
     steps = sum("Iteration(" in line for line in working)

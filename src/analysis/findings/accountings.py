@@ -69,7 +69,10 @@ class Accountings:
         parts = [
             f"In {run_of(a)} prefill is {_point(a)} of request-seconds and {_point(b)} of the engine's step time."
             for a, b in apart[:SAID]
-        ] + [pooled]
+        ]
+        if len(apart) > SAID:
+            parts.append(f"{len(apart) - SAID} more runs have both; in none are they further apart.")
+        parts.append(pooled)
         if not both:
             parts += [
                 f"In {run} prefill is {_point(e)} of the engine's step time." for run, e in list(steps.items())[:SAID]

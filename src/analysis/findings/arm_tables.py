@@ -14,6 +14,7 @@ from analysis.findings import arm_conditions, arm_knobs, arms
 from analysis.findings.arm_measures import MEASURES
 from analysis.findings.arm_verdicts import price
 from analysis.findings.arms import Arms, Pair
+from analysis.findings.words import listed
 
 UNITS = {"output_tokens_per_s": "tokens/s", "completed_per_hour": "1/h", "valid_per_hour": "1/h", "prefill_share": "1",
          "pool": "tokens", "available": "bytes", "engine_memory": "bytes", "peak_memory": "bytes"}  # fmt: skip
@@ -70,7 +71,7 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
         f"{count['cannot_tell']} cannot tell" if count["cannot_tell"] else "",
         f"{count['no_replicates']} have one boot in an arm and so no verdict" if count["no_replicates"] else "",
     ]  # fmt: skip
-    whole = _listed([t for t in told if t])
+    whole = listed([t for t in told if t])
     lead = f"Of {len(found)} comparisons {_against(of, found)}, {whole}."
     return f"{lead} {_speed(of, found)}".strip()
 
@@ -130,12 +131,8 @@ def unless(of: Arms, found: list[Estimate]) -> str:
     said = [f"the loads were not alike ({', '.join(unlike)})"] if unlike else []
     strangers = sorted({*of.plan.arms, *([of.plan.base] if of.plan.base else [])} - set(of.boots["arm"]))
     said += [f"study.toml names arms that are not there ({', '.join(strangers)})"] if strangers else []
-    said += [f"{_listed(mixed)} {'differs' if len(mixed) == 1 else 'differ'} in more than one knob"] if mixed else []
+    said += [f"{listed(mixed)} {'differs' if len(mixed) == 1 else 'differ'} in more than one knob"] if mixed else []
     return f"Holds only as far as the arms compare: {'; '.join(said)}." if said else ""
-
-
-def _listed(parts: list[str]) -> str:
-    return ", ".join(parts[:-1]) + (" and " if len(parts) > 1 else "") + parts[-1]
 
 
 def _differing(of: Arms, pair: Pair) -> list[str]:

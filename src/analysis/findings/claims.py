@@ -16,6 +16,7 @@ from analysis.estimates.rounding import show_number
 from analysis.findings.assumed import SAID, Assumptions, assumptions, reconstruction
 from analysis.findings.registry import Registry, UnknownIdError
 from analysis.findings.verdicts import DIFFERS, NOT_COMPUTABLE, NOT_SUPPORTED, REPRODUCED, Said, Verdict, judge
+from analysis.findings.words import listed
 
 FINDING = "90-takeaways"
 FILE = "published.toml"
@@ -26,6 +27,8 @@ union all
 select file, null, message, '' from files where parse_filename(file) = '{FILE}' and status in ('unreadable', 'partial')
 order by all
 """
+IDS = 40
+"""Most ids of claims in a sentence: they are short, and each is one to look up."""
 WORDS = {REPRODUCED: "reproduced", DIFFERS: "differs", NOT_COMPUTABLE: "not computable", NOT_SUPPORTED: "not supported"}
 
 
@@ -212,7 +215,7 @@ def _of_published(judged: list[Judged]) -> str:
         return ""
     against = [j.claim["claim"] for j in judged if j.verdict.verdict == DIFFERS]
     said = f"Of {_number(len(judged), 'published figure')}, {_verdicts(judged)}."
-    return said + (f" The data contradict {_listed(against)}." if against else "")
+    return said + (f" The data contradict {listed(against, IDS)}." if against else "")
 
 
 def _of_checks(judged: list[Judged]) -> str:
@@ -233,7 +236,7 @@ def _rebuilt(judged: list[Judged]) -> str:
 
 def _verdicts(judged: list[Judged]) -> str:
     parts = [_said(v, n) for v in WORDS if (n := sum(j.verdict.verdict == v for j in judged))]
-    return _listed(parts) if parts else ""
+    return listed(parts)
 
 
 def _number(n: int, what: str) -> str:
@@ -244,10 +247,6 @@ def _said(verdict: str, n: int) -> str:
     if verdict == DIFFERS:
         return f"{n} {'differs' if n == 1 else 'differ'}"
     return f"{n} {'is' if n == 1 else 'are'} {WORDS[verdict]}"
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def describe(judged: list[Judged]) -> dict[str, str]:
@@ -272,7 +271,7 @@ def advice(judged: list[Judged], problems: list[str]) -> dict[str, Any]:
         return {"next_step": "State what was published in published.toml to have it checked.", "supporting": True}
     unsure = [j.claim["claim"] for j in published(judged) if j.verdict.verdict in (NOT_SUPPORTED, DIFFERS)]
     return {
-        "next_step": f"Quote {_listed(unsure)} only with what the ledger says of them." if unsure else "",
+        "next_step": f"Quote {listed(unsure, IDS)} only with what the ledger says of them." if unsure else "",
         "unless": "further boots and runs narrow the intervals; a claim that is not supported may then be carried.",
     }
 

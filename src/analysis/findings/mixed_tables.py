@@ -1,5 +1,6 @@
 """Sentences, tables and text alternatives of page 60: laid out, nothing computed anew."""
 
+from collections.abc import Iterator
 from math import log
 
 import polars as pl
@@ -15,6 +16,7 @@ from analysis.findings.class_groups import ALONE, Group, beside
 from analysis.findings.mixed_effect import LEAST_VISITS, joined, split
 from analysis.findings.mixed_quantiles import of_requests, point
 from analysis.findings.objective import Objective
+from analysis.findings.words import MOST
 
 NO_CLASS = (
     "no request says which class it is of; send `class` (chat, batch) and `phase` with each, "
@@ -84,13 +86,24 @@ def _loss(effects: list[Estimate]) -> str:
     bounded = [e for e in known if e.low is not None and e.high is not None]
     shown = [e for e in bounded if (e.low or 0) > 0 or (e.high or 0) < 0]
     if shown:
-        said = ", ".join(f"{e.qualifiers['measure']} {show(e)} ({place_of(e)})" for e in shown)
+        said = ", ".join(_by_measure(shown) if len(shown) > MOST else map(_with_place, shown))
         return f"{len(shown)} of {len(bounded)} intervals of a median exclude zero: {said}"
     if bounded:
         widest = max(bounded, key=lambda e: abs(e.value or 0))
         largest = f"the largest is {widest.qualifiers['measure']} {show(widest)} ({place_of(widest)})"
         return f"no change is shown, {largest}"
     return f"no change is shown: {known[0].reason}"
+
+
+def _with_place(e: Estimate) -> str:
+    return f"{e.qualifiers['measure']} {show(e)} ({place_of(e)})"
+
+
+def _by_measure(shown: list[Estimate]) -> Iterator[str]:
+    """Of each measure the change, or the smallest and the largest of how many."""
+    for measure in dict.fromkeys(e.qualifiers["measure"] for e in shown):
+        of = sorted((e for e in shown if e.qualifiers["measure"] == measure), key=lambda e: e.value or 0)
+        yield f"{measure} {show(of[0])} to {show(of[-1])} in {len(of)}" if len(of) > 1 else _with_place(of[0])
 
 
 def medians(effects: list[Estimate]) -> list[Estimate]:

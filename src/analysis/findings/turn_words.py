@@ -6,6 +6,7 @@ from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
 from analysis.estimates.turns import LEAST_TURNS
 from analysis.findings.whose_turn import BLOCK, Run
+from analysis.findings.words import MOST, listed
 
 TOLD = ("one_block", "interleaved")
 LONGER = 4
@@ -26,12 +27,12 @@ def sentence(found: list[Run]) -> str:
         return NOTHING
     parts = []
     for verdict, words in VERDICTS.items():
-        if names := [f"{run.name}{size(run)}" for run in found if run.verdict.verdict == verdict]:
-            parts.append(f"In {_listed(names)} {words}.")
+        if of := [run for run in found if run.verdict.verdict == verdict]:
+            parts.append(f"In {_each(of)} {words}.")
     untold = [run for run in found if run.verdict.verdict == "cannot_tell"]
     if not parts:
         return f"Whose turn it is cannot be told: {'; '.join(f'{run.name}: {run.verdict.why}' for run in untold)}."
-    rest = f" It cannot be told for {_listed([run.name for run in untold])}." if untold else ""
+    rest = f" It cannot be told for {listed([run.name for run in untold])}." if untold else ""
     return f"{' '.join(parts)}{_same_limit(found)}{rest}"
 
 
@@ -41,7 +42,7 @@ def _same_limit(found: list[Run]) -> str:
     for run in found:
         alike = [r.name for r in found if r.verdict.verdict == "interleaved" and r.budget == run.budget]
         if _uncut_by_limit(run) and alike:
-            said.append(f" {run.name} has the limit of {_listed(alike)}: its prompts were only shorter than a step.")
+            said.append(f" {run.name} has the limit of {listed(alike)}: its prompts were only shorter than a step.")
     return "".join(said)
 
 
@@ -51,8 +52,13 @@ def _uncut_by_limit(run: Run) -> bool:
     return run.verdict.verdict == "one_block" and None not in (longest, run.budget) and longest <= run.budget  # type: ignore[operator]
 
 
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+def _each(of: list[Run]) -> str:
+    """Runs with their sizes; of many how many they are, with the smallest and the largest size."""
+    if len(of) <= MOST:
+        return listed([f"{run.name}{size(run)}" for run in of])
+    sizes = sorted((run for run in of if run.of(BLOCK).value is not None), key=lambda run: run.of(BLOCK).value or 0)
+    ends = dict.fromkeys(f"{run.name}{size(run)}" for run in (*sizes[:1], *sizes[-1:]))
+    return f"{len(of)} runs, {' to '.join(ends)}," if ends else f"{len(of)} runs"
 
 
 def size(run: Run) -> str:
