@@ -213,6 +213,8 @@ def as_words(value: Any) -> str | None:
     """See `Fields.words`. Raises RecursionError."""
     if value is None or value == "":
         return None
+    if type(value) is int:
+        return str(value)
     return clean(value) if isinstance(value, str) else clean(json.dumps(value, default=str))[:4000]
 
 

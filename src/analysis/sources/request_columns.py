@@ -3,15 +3,17 @@
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def running_sums(first: pl.Series, steps: pl.Series) -> pl.Series:
     """[first, first + step 1, first + step 1 + step 2, ...] of each row; empty where either is null."""
-    known = (first.is_not_null() & steps.is_not_null()).to_numpy()
-    values, lengths = _end_to_end(steps)
+    values, lengths = end_to_end(steps)
+    starts = first.to_numpy()  # null is NaN
+    known = ~np.isnan(starts) & steps.to_arrow().is_valid().to_numpy(zero_copy_only=False)
     values, lengths = values[np.repeat(known, lengths)], lengths[known]
     begins = np.cumsum(lengths) - lengths
-    sums = np.insert(values, begins, first.to_numpy()[known])
+    sums = np.insert(values, begins, starts[known])
     begins += np.arange(len(begins))
     by_length = np.argsort(lengths, kind="stable")
     for rows in np.split(by_length, np.flatnonzero(np.diff(lengths[by_length])) + 1):
@@ -37,12 +39,13 @@ def zero_is_null(key: str) -> pl.Expr:
 
 def is_rising(lists: pl.Series) -> bool:
     """Whether no value of a list is below the one before it in the list."""
-    values, lengths = _end_to_end(lists)
+    values, lengths = end_to_end(lists)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     return not ((values[1:] < values[:-1]) & (owner[1:] == owner[:-1])).any()
 
 
-def _end_to_end(lists: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+def end_to_end(lists: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     """The values of all lists, and how many each list has, none where it is null."""
-    lengths = lists.list.len().fill_null(0).to_numpy().astype("i8")
-    return lists.rechunk().to_arrow().flatten().to_numpy(), lengths
+    arrays = lists.rechunk().to_arrow()
+    lengths = pc.list_value_length(arrays).fill_null(0).to_numpy().astype("i8")
+    return arrays.flatten().to_numpy(), lengths

@@ -15,7 +15,7 @@ from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.json_columns import Checks, of_arrays, of_rows, row_of
 from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, document, finite, keep_unparsed, objects, summary
 from analysis.sources.reading import Reading, Row
-from analysis.sources.request_columns import running_sums, status, zero_is_null
+from analysis.sources.request_columns import end_to_end, running_sums, status, zero_is_null
 
 VLLM, VARIANT, SGLANG = "vllm-bench-serve", "vllm-bench-serve-variant", "sglang-bench-serving"
 SGLANG_KEYS = {"total_output_tokens_retokenized", "total_throughput", "server_info", "mean_e2e_latency_ms"}
@@ -121,8 +121,7 @@ def _run(fields: Fields, run: str, ordinal: int) -> list[pl.DataFrame]:
     requests = of_rows(_each(arrays, fields), CHECKS) if requests is None else requests
     label = fields.values.get("class")  # --metadata class=chat
     told = pl.lit(label if isinstance(label, str) else None, pl.String).alias("class")
-    line = pl.lit(fields.line, pl.Int64)
-    return [requests.with_columns(told, run=pl.lit(run), line=line, ordinal=pl.int_range(1, pl.len() + 1))]
+    return [requests.with_columns(told, *_ADDED, run=pl.lit(run), line=pl.lit(fields.line, pl.Int64))]
 
 
 def _rate(fields: Fields) -> float | None:
@@ -156,8 +155,8 @@ def _in_seconds(key: str, values: list[Any], duration: float | None, fields: Fie
 
 def _longest(requests: pl.DataFrame) -> float:
     """The longest time in the arrays."""
-    times = pl.max_horizontal(pl.col("ttfts", "latencies").max(), pl.col("itls").list.max().max())
-    return requests.select(times).item() or 0.0
+    gaps, _ = end_to_end(requests["itls"])
+    return max(gaps.max(initial=0.0), *(requests[key].max() or 0.0 for key in ("ttfts", "latencies")))
 
 
 def _each(arrays: dict[str, list[Any]], fields: Fields) -> Iterator[list[Any]]:
@@ -169,23 +168,32 @@ def _each(arrays: dict[str, list[Any]], fields: Fields) -> Iterator[list[Any]]:
 
 
 def _rows(requests: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the store. A time of exactly 0.0 is the tool's initial value: the event never came.
+    """The rows of the store.
 
     Without its gaps nothing is known of a request after its first token; no gaps are known to be none by an empty list.
     """
-    requests = requests.with_columns(ttft_s=zero_is_null("ttfts"))
-    requests = requests.with_columns(event_s=running_sums(requests["ttft_s"], requests["itls"]))
+    events = running_sums(requests["ttft_s"], requests["itls"])
+    return requests.hstack([events.alias("event_s")]).select(_COLUMNS)
+
+
+def _columns() -> list[pl.Expr]:
     start, ttft, events, gaps, tokens, error = map(
         pl.col, ("start_times", "ttft_s", "event_s", "itls", "output_lens", "errors")
     )
     has_gaps, last = gaps.list.len() > 0, events.list.last()
     e2e = pl.coalesce(zero_is_null("latencies"), last)
-    return requests.select(
-        "run", "line", "ordinal", "class",
-        clock=pl.when(start.is_null()).then(pl.lit("none")).otherwise(pl.lit("monotonic")),
-        sent_at_s=start, first_token_at_s=start + ttft, last_token_at_s=start + last, finished_at_s=start + e2e,
-        ttft_s=ttft, e2e_s=e2e, token_at_s=pl.when(has_gaps & start.is_not_null()).then(start + events),
-        itl_s=pl.when(has_gaps).then(gaps), token_event=pl.when(has_gaps).then(pl.lit("chunk")),
-        prompt_tokens=pl.col("input_lens"), output_tokens=tokens,
-        status=status(error, tokens), error=error, output_text=pl.col("generated_texts"),
-    )  # fmt: skip
+    columns = {
+        "clock": pl.when(start.is_null()).then(pl.lit("none")).otherwise(pl.lit("monotonic")),
+        "sent_at_s": start, "first_token_at_s": start + ttft, "last_token_at_s": start + last,
+        "finished_at_s": start + e2e, "ttft_s": ttft, "e2e_s": e2e,
+        "token_at_s": pl.when(has_gaps & start.is_not_null()).then(start + events),
+        "itl_s": pl.when(has_gaps).then(gaps), "token_event": pl.when(has_gaps).then(pl.lit("chunk")),
+        "prompt_tokens": pl.col("input_lens"), "output_tokens": tokens, "status": status(error, tokens),
+        "error": error, "output_text": pl.col("generated_texts"),
+    }  # fmt: skip
+    return [pl.col("run", "line", "ordinal", "class"), *(column.alias(name) for name, column in columns.items())]
+
+
+_ADDED = [pl.int_range(1, pl.len() + 1).alias("ordinal"), zero_is_null("ttfts").alias("ttft_s")]
+_COLUMNS = _columns()
+"""Made once: a study may have thousands of small results."""
