@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from analysis import paths
 
@@ -87,12 +88,31 @@ def mixed_log(megabytes: int) -> Iterator[str]:
 
 def long_guidellm(megabytes: int) -> Iterator[str]:
     """A guidellm result, its requests again and again: one document, as a file holds it."""
-    result = json.loads((paths.ROOT / "tests" / "samples" / "requests" / "guidellm-v2.json").read_text())
+    result = _result_of_tool("guidellm-v2")
     requests = [benchmark["requests"] for benchmark in result["benchmarks"]]
-    times = megabytes * 1_000_000 // sum(len(json.dumps(group)) for group in requests)
     for group in requests:
-        group |= {status: entries * times for status, entries in group.items() if isinstance(entries, list)}
+        group |= _again({status: entries for status, entries in group.items() if isinstance(entries, list)},
+                        megabytes / len(requests))  # fmt: skip
     yield json.dumps(result)
+
+
+def tiny_vllm(megabytes: int) -> Iterator[str]:
+    """A detailed result of `vllm bench serve`, of requests with two to four tokens: no tool writes fewer bytes each."""
+    result = _result_of_tool("vllm-bench-detailed")
+    arrays = {key: values for key, values in result.items() if isinstance(values, list)}
+    arrays["itls"] = [gaps[: 1 + number % 3] for number, gaps in enumerate(arrays["itls"])]
+    arrays["output_lens"] = [len(gaps) + 1 for gaps in arrays["itls"]]
+    yield json.dumps(result | _again(arrays, megabytes))
+
+
+def long_llmperf(megabytes: int) -> Iterator[str]:
+    """Llmperf's list of responses, again and again."""
+    yield json.dumps(_again({"": _result_of_tool("llmperf-individual")}, megabytes)[""])
+
+
+def long_inference_perf(megabytes: int) -> Iterator[str]:
+    """inference-perf's list of requests, again and again: one in three failed."""
+    yield json.dumps(_again({"": _result_of_tool("inference-perf-per-request")}, megabytes)[""])
 
 
 def long_requests(megabytes: int) -> Iterator[str]:
@@ -107,6 +127,16 @@ def long_requests(megabytes: int) -> Iterator[str]:
             written += len(text)
             yield text
         round_ += 1
+
+
+def _result_of_tool(name: str) -> Any:
+    return json.loads((paths.ROOT / "tests" / "samples" / "requests" / f"{name}.json").read_text())
+
+
+def _again(arrays: dict[str, list[Any]], megabytes: float) -> dict[str, list[Any]]:
+    """The arrays, all as often one after another as fill so many megabytes together."""
+    times = int(megabytes * 1_000_000 / len(json.dumps(list(arrays.values()))))
+    return {key: values * times for key, values in arrays.items()}
 
 
 @cache

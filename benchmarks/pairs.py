@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,13 @@ class Size:
     megabytes: int = 100
 
 
+RESULTS = {
+    "a guidellm result": generate.long_guidellm,
+    "a vllm bench serve result, two to four tokens each": generate.tiny_vllm,
+    "a list of llmperf": generate.long_llmperf,
+    "a list of inference-perf": generate.long_inference_perf,
+}
+"""Files that are one JSON document."""
 QUICK = Size(engines=20, replicas=2, scrapes=50, megabytes=10)
 
 
@@ -69,6 +77,8 @@ def pairs(folder: Path, size: Size) -> Iterator[Pair]:
                lambda: _raw(series))  # fmt: skip
     yield Pair("a series of scrapes into a store", "samples", count, ingest, "counting newlines",
                lambda: sum(file.absolute.read_bytes().count(b"\n") for file in walk(series)[0]))  # fmt: skip
+    yield Pair("a series of scrapes into a store", "samples", count, ingest, "reading and hashing each file",
+               lambda: [sha256(file.absolute.read_bytes()).digest() for file in walk(series)[0]])  # fmt: skip
     for name, pieces in (("a boot log", generate.long_log), ("a boot log with much else", generate.mixed_log)):
         log = _written(folder / "boots" / f"{pieces.__name__}.log", pieces(size.megabytes))
         yield Pair(name, "MB", log.size / 1e6, lambda log=log: boot_log.read(log), "counting newlines",
@@ -76,9 +86,10 @@ def pairs(folder: Path, size: Size) -> Iterator[Pair]:
     trace = _written(folder / "requests" / "trace.jsonl", generate.long_requests(size.megabytes // 2))
     yield Pair("a request file", "MB", trace.size / 1e6, lambda: _requests(trace), "json.loads, line by line",
                lambda: [json.loads(line) for line in trace.absolute.open()], rate_goal=100)  # fmt: skip
-    result = _written(folder / "requests" / "guidellm.json", generate.long_guidellm(size.megabytes // 2))
-    yield Pair("a guidellm result", "MB", result.size / 1e6, lambda: _requests(result), "json.loads",
-               lambda: json.loads(result.absolute.read_text()), rate_goal=100)  # fmt: skip
+    for name, pieces in RESULTS.items():
+        result = _written(folder / "requests" / f"{pieces.__name__}.json", pieces(size.megabytes // 2))
+        yield Pair(name, "MB", result.size / 1e6, lambda result=result: _requests(result), "json.loads",
+                   lambda result=result: json.loads(result.absolute.read_text()), rate_goal=100)  # fmt: skip
 
 
 def scaled(pair: Pair, seconds: float) -> float:

@@ -71,6 +71,9 @@ def test_made_pages_are_pages_whose_counters_rise() -> None:
         (generate.mixed_log, "engine log", "boots", 1),
         (generate.long_requests, "request-trace", "requests", 600),
         (generate.long_guidellm, "guidellm", "requests", 200),
+        (generate.tiny_vllm, "vllm-bench-serve", "requests", 5_000),
+        (generate.long_llmperf, "llmperf-individual", "requests", 4_000),
+        (generate.long_inference_perf, "inference-perf-per-request", "requests", 1_000),
     ],
 )
 def test_made_files_are_read_whole(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import polars as pl
 import pytest
 
 from analysis.sources.reading import Reading
@@ -25,11 +26,16 @@ SOUND = {"sent_at_s": 10.0, "first_token_at_s": 10.5, "last_token_at_s": 11.0, "
         ({"itl_s": None, "token_at_s": [10.5, 11.0, 10.75]}, {"itl_s", "token_at_s", "last_token_at_s"}),
     ],
 )
-def test_what_a_request_loses(changes: dict[str, Any], gone: set[str]) -> None:
+@pytest.mark.parametrize("as_columns", [False, True])
+def test_what_a_request_loses(changes: dict[str, Any], gone: set[str], as_columns: bool) -> None:
     reading, row = Reading("requests", "tool"), SOUND | changes
     reading.add("requests", run="r#1", line=7, ordinal=3, **row)
+    if as_columns:
+        kinds = {key: pl.List(pl.Float64) for key in ("itl_s", "token_at_s")}
+        reading.tables["requests"] = pl.DataFrame(reading.tables["requests"], schema_overrides=kinds)
     drop_impossible(reading)
-    assert {key: reading.tables["requests"][0][key] for key in row} == row | dict.fromkeys(gone)
+    left = pl.DataFrame(reading.tables["requests"]).to_dicts()[0]
+    assert {key: left[key] for key in row} == row | dict.fromkeys(gone)
     wanted = [(7, "tool request 3: a negative time")] if gone else []
     assert [(u.line, u.what) for u in reading.unparsed] == wanted
 

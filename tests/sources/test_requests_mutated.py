@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -78,7 +79,8 @@ def check(path: Path, tables: dict[str, dict[str, pa.DataType]]) -> str:
     except UnreadableFileError as error:
         assert path.name in str(error)
         return "unreadable"
-    for table, rows in reading.tables.items():
+    for table, found in reading.tables.items():
+        rows = found.to_dicts() if isinstance(found, pl.DataFrame) else found
         schema = {name: kind for name, kind in tables[table].items() if name != "file"}
         assert all(row.keys() <= schema.keys() for row in rows)
         assert table_of(rows, schema).num_rows == len(rows)

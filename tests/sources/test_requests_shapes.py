@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from analysis.sources.files import UnreadableFileError, walk
@@ -19,7 +20,10 @@ def read(folder: Path, content: str | bytes, name: str = "requests/x.json") -> R
     file = next(f for f in walk(folder)[0] if f.path == name)
     reader = reader_of(file)
     assert reader is not None
-    return reader.read(file)
+    reading = reader.read(file)
+    if isinstance(columns := reading.tables.get("requests"), pl.DataFrame):
+        reading.tables["requests"] = columns.to_dicts()
+    return reading
 
 
 def vllm(**changes: Any) -> dict[str, Any]:

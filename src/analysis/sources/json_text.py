@@ -173,12 +173,8 @@ class Fields:
     def words(self, key: str) -> str | None:
         """A string, or the JSON of anything else: for errors, which tools write as text, code or object."""
         value = self.values.get(key)
-        if value is None or value == "":
-            return None
-        if isinstance(value, str):
-            return clean(value)
         try:
-            return clean(json.dumps(value, default=str))[:4000]
+            return as_words(value)
         except RecursionError:
             return self._refuse(key, value)
 
@@ -211,6 +207,15 @@ class Fields:
 
     def _refuse(self, key: str, value: Any) -> Any:
         keep_unparsed(self.reading, self.line, f"{self.what}: {key}", value)
+
+
+def as_words(value: Any) -> str | None:
+    """See `Fields.words`. Raises RecursionError."""
+    if value is None or value == "":
+        return None
+    if type(value) is int:
+        return str(value)
+    return clean(value) if isinstance(value, str) else clean(json.dumps(value, default=str))[:4000]
 
 
 def finite(values: list[Any], scale: float = 1.0) -> list[float] | None:

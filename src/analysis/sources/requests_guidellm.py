@@ -122,4 +122,7 @@ def _count(fields: Fields, key: str, metrics: str) -> int | None:
 
 
 def _first(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
+    for value in values:  # a generator would take longer than the checks
+        if value is not None:
+            return value
+    return None

@@ -3,11 +3,25 @@
 import re
 from typing import Any
 
+import polars as pl
+
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import Fields, document, keep_unparsed, summary
-from analysis.sources.reading import Reading, Row
+from analysis.sources.json_columns import Checks, of_list
+from analysis.sources.json_text import Fields, document, summary
+from analysis.sources.reading import Reading
+from analysis.sources.request_columns import status
 
 PER_REQUEST, STAGE = "inference-perf-per-request", "inference-perf-stage"
+CHECKS: Checks = {
+    # chunk_times are arrivals; output_token_times may have been spread anew by the client's tokenizer
+    "info.response_metrics.chunk_times": Fields.numbers, "info.response_metrics.output_token_times": Fields.numbers,
+    "start_time": Fields.number, "end_time": Fields.number,
+    "info.response_metrics.output_tokens": Fields.count,
+    "info.response_metrics.server_usage.completion_tokens": Fields.count,
+    "info.request_metrics.text.input_tokens": Fields.count, "info.input_tokens": Fields.count,
+    "info.response_metrics.server_usage.prompt_tokens": Fields.count,
+    "error": Fields.words, "response": Fields.text,
+}  # fmt: skip
 _STAGE_KEYS = [re.compile(rf'"{key}"\s*:') for key in ("load_summary", "successes")]
 _REQUEST_KEYS = [re.compile(rf'"{key}"\s*:') for key in ("start_time", "end_time", "request")]
 
@@ -28,46 +42,49 @@ def read(file: SourceFile) -> Reading:
         raise UnreadableFileError(f"{file.path}: neither inference-perf's list of requests nor a stage report")
     reading = Reading("requests", PER_REQUEST)
     run = f"{file.path}#1"
-    for ordinal, entry in enumerate(value, start=1):
-        if isinstance(entry, dict):
-            row = _row(Fields(entry, f"inference-perf request {ordinal}", 1, reading))
-            reading.add("requests", run=run, ordinal=ordinal, clock="monotonic", **row)
-        else:
-            keep_unparsed(reading, 1, f"inference-perf request {ordinal}: not an object", entry)
+    requests = of_list(value, CHECKS, "inference-perf request", reading, _one)
+    if requests.height:
+        reading.tables["requests"] = _rows(requests, run)  # type: ignore[assignment]  # columns: rows take long
     reading.add("request_runs", run=run, ordinal=1, format=PER_REQUEST)
     return reading
 
 
-def _row(fields: Fields) -> Row:
+def _one(fields: Fields) -> list[Any]:
+    """One request, in the order of the checks; what has a better source is not looked at, and null."""
     info = fields.inner("info")
     response = info.inner("response_metrics")
-    # chunk_times are arrivals; output_token_times may have been spread anew by the client's tokenizer
-    events = response.numbers("chunk_times") or response.numbers("output_token_times") or []
-    start, end, first = fields.number("start_time"), fields.number("end_time"), events[0] if events else None
-    tokens, counted_by = _tokens(response, "completion_tokens", response.count("output_tokens"))
+    arrivals = response.numbers("chunk_times")
+    spread = None if arrivals else response.numbers("output_token_times")
+    start, end = fields.number("start_time"), fields.number("end_time")
+    tokens, by_server = response.count("output_tokens"), response.inner("server_usage").count("completion_tokens")
     asked = info.inner("request_metrics").inner("text").count("input_tokens")
-    prompt, _ = _tokens(response, "prompt_tokens", asked if asked is not None else info.count("input_tokens"))
-    error = fields.words("error")
-    return {
-        "sent_at_s": start, "first_token_at_s": first, "last_token_at_s": events[-1] if events else None,
-        "finished_at_s": end, "token_at_s": events or None, "token_event": _event(response, events, tokens),
-        "ttft_s": first - start if first is not None and start is not None else None,
-        "e2e_s": end - start if end is not None and start is not None else None,
-        "prompt_tokens": prompt, "output_tokens": tokens, "tokens_counted_by": counted_by,
-        "status": "error" if error is not None or tokens == 0 else "ok",
-        "error": error, "output_text": fields.text("response"),
-    }  # fmt: skip
+    told = None if asked is not None else info.count("input_tokens")
+    prompt = response.inner("server_usage").count("prompt_tokens")
+    return [
+        arrivals, spread, start, end, tokens, by_server, asked, told, prompt, fields.words("error"),
+        fields.text("response"),
+    ]  # fmt: skip
 
 
-def _tokens(response: Fields, key: str, by_client: int | None) -> tuple[int | None, str | None]:
-    by_server = response.inner("server_usage").count(key)
-    if by_server is not None:
-        return by_server, "server"
-    return by_client, "client" if by_client is not None else None
-
-
-def _event(response: Fields, events: list[float], tokens: int | None) -> str | None:
-    return ("token" if len(events) == tokens else "chunk") if events else None
+def _rows(requests: pl.DataFrame, run: str) -> pl.DataFrame:
+    """The rows of the store."""
+    (
+        arrivals, spread, start, end, by_client, by_server, asked, told, prompt_by_server, error, response,
+    ) = map(pl.col, CHECKS)  # fmt: skip
+    times = pl.when(arrivals.list.len() > 0).then(arrivals).otherwise(spread)
+    events = pl.when(times.list.len() > 0).then(times)
+    first, tokens = events.list.first(), pl.coalesce(by_server, by_client)
+    server, client = by_server.is_not_null(), by_client.is_not_null()
+    event = pl.when(events.list.len() == tokens).then(pl.lit("token")).otherwise(pl.lit("chunk"))
+    return requests.select(
+        "ordinal", run=pl.lit(run), clock=pl.lit("monotonic"),
+        sent_at_s=start, first_token_at_s=first, last_token_at_s=events.list.last(), finished_at_s=end,
+        ttft_s=first - start, e2e_s=end - start,
+        token_at_s=events, token_event=pl.when(events.is_not_null()).then(event),
+        prompt_tokens=pl.coalesce(prompt_by_server, asked, told), output_tokens=tokens,
+        tokens_counted_by=pl.when(server).then(pl.lit("server")).when(client).then(pl.lit("client")),
+        status=status(error, tokens), error=error, output_text=response,
+    )  # fmt: skip
 
 
 def _stage(value: dict[str, Any], file: SourceFile) -> Reading:

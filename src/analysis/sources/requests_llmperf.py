@@ -2,11 +2,20 @@
 
 from typing import Any
 
+import polars as pl
+
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_text import Fields, document, keep_unparsed, summary
-from analysis.sources.reading import Reading, Row
+from analysis.sources.json_columns import Checks, of_list, row_of
+from analysis.sources.json_text import Fields, document, summary
+from analysis.sources.reading import Reading
+from analysis.sources.request_columns import status, zero_is_null
 
 INDIVIDUAL, SUMMARY = "llmperf-individual", "llmperf-summary"
+CHECKS: Checks = {
+    "error_code": Fields.words, "error_msg": Fields.words, "number_output_tokens": Fields.count,
+    "ttft_s": Fields.number, "end_to_end_latency_s": Fields.number, "number_input_tokens": Fields.count,
+    "inter_token_latency_s": Fields.number,
+}  # fmt: skip
 
 
 def recognise(head: str, name: str) -> bool:
@@ -24,17 +33,12 @@ def read(file: SourceFile) -> Reading:
         raise UnreadableFileError(f"{file.path}: neither llmperf's list of responses nor its summary")
     reading = Reading("requests", INDIVIDUAL)
     run = f"{file.path}#1"
-    gaps: list[float] = []
-    for ordinal, entry in enumerate(value, start=1):
-        if not isinstance(entry, dict):  # the tool extends its list with a dict at the end of a run: bare key names
-            keep_unparsed(reading, 1, f"llmperf response {ordinal}: not an object", entry)
-            continue
-        fields = Fields(entry, f"llmperf response {ordinal}", 1, reading)
-        row = _row(fields)
-        gap = fields.number("inter_token_latency_s")
-        if row["status"] == "ok" and gap is not None:
-            gaps.append(gap)
-        reading.add("requests", run=run, ordinal=ordinal, clock="none", **row)
+    # the tool extends its list with a dict at the end of a run: bare key names, which are no objects
+    responses = of_list(value, CHECKS, "llmperf response", reading, lambda fields: row_of(fields, CHECKS))
+    rows = _rows(responses, run)
+    if rows.height:
+        reading.tables["requests"] = rows.drop("gap")  # type: ignore[assignment]  # columns: rows take long
+    gaps = rows.filter(status="ok")["gap"].drop_nulls().to_list()
     mean = sum(gaps) / len(gaps) if gaps else None
     # under the name that the tool's own summary gives to the mean of its per-request figure
     reading.add(
@@ -44,17 +48,16 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
-def _row(fields: Fields) -> Row:
-    code, message = fields.words("error_code"), fields.words("error_msg")
-    tokens = fields.count("number_output_tokens")
-    failed = code is not None or message is not None or tokens == 0
-    times = {"ttft_s": fields.number("ttft_s") or None, "e2e_s": fields.number("end_to_end_latency_s") or None}
-    return {
-        **times,
-        "prompt_tokens": fields.count("number_input_tokens") or None, "output_tokens": tokens,
-        "tokens_counted_by": "client", "status": "error" if failed else "ok",
-        "error": " ".join(part for part in (code, message) if part) or None if failed else None,
-    }  # fmt: skip
+def _rows(responses: pl.DataFrame, run: str) -> pl.DataFrame:
+    """The rows of the store, and `gap`, the tool's mean of each request."""
+    told = pl.concat_str("error_code", "error_msg", separator=" ", ignore_nulls=True)
+    error, tokens = pl.when(told != "").then(told), pl.col("number_output_tokens")
+    return responses.select(
+        "ordinal", run=pl.lit(run), clock=pl.lit("none"),
+        ttft_s=zero_is_null("ttft_s"), e2e_s=zero_is_null("end_to_end_latency_s"),
+        prompt_tokens=zero_is_null("number_input_tokens"), output_tokens=tokens, tokens_counted_by=pl.lit("client"),
+        status=status(error, tokens), error=error, gap=pl.col("inter_token_latency_s"),
+    )  # fmt: skip
 
 
 def _summary(value: dict[str, Any], file: SourceFile) -> Reading:

@@ -4,17 +4,26 @@ Parallel arrays hold one entry a request, in seconds; figures with `_ms` in thei
 hold several objects, one a line (`--append-result`, and always for SGLang).
 """
 
-from itertools import accumulate, chain
+from collections.abc import Iterator
+from itertools import chain
 from math import inf
 from typing import Any
 
+import polars as pl
+
 from analysis.sources.files import SourceFile, UnreadableFileError
+from analysis.sources.json_columns import Checks, of_arrays, of_rows, row_of
 from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, document, finite, keep_unparsed, objects, summary
 from analysis.sources.reading import Reading, Row
+from analysis.sources.request_columns import end_to_end, running_sums, status, zero_is_null
 
 VLLM, VARIANT, SGLANG = "vllm-bench-serve", "vllm-bench-serve-variant", "sglang-bench-serving"
 SGLANG_KEYS = {"total_output_tokens_retokenized", "total_throughput", "server_info", "mean_e2e_latency_ms"}
-ARRAYS = ("input_lens", "output_lens", "ttfts", "itls", "latencies", "start_times", "generated_texts", "errors")
+CHECKS: Checks = {
+    "input_lens": Fields.count, "output_lens": Fields.count, "ttfts": Fields.duration, "itls": Fields.durations,
+    "latencies": Fields.duration, "start_times": Fields.number, "generated_texts": Fields.text, "errors": Fields.words,
+}  # fmt: skip
+"""The arrays with an entry a request, and what each entry has to be."""
 BARE_SECONDS = ("ttft", "tpot", "itl", "e2el")
 
 
@@ -30,9 +39,12 @@ _MARKS = ("completed", "duration", "request_throughput", "total_input_tokens", "
 def read(file: SourceFile) -> Reading:
     """One run per object; rows per request where the arrays are there (`--save-detailed`, `--output-details`)."""
     reading = Reading("requests", VLLM)
+    requests = []
     for ordinal, (line, result) in enumerate(_results(file, reading), start=1):
         reading.format = _format(Fields(result, "bench result", line, reading))
-        _run(Fields(result, f"{reading.format} result", line, reading), f"{file.path}#{ordinal}", ordinal)
+        requests += _run(Fields(result, f"{reading.format} result", line, reading), f"{file.path}#{ordinal}", ordinal)
+    if requests:
+        reading.tables["requests"] = _rows(pl.concat(requests))  # type: ignore[assignment]  # columns: rows take long
     if "request_runs" not in reading.tables:
         raise UnreadableFileError(f"{file.path}: no whole result in it; write the result file again")
     return reading
@@ -81,10 +93,14 @@ def _are_seconds(keys: list[str], fields: Fields) -> bool:
     return True
 
 
-def _run(fields: Fields, run: str, ordinal: int) -> None:
+def _run(fields: Fields, run: str, ordinal: int) -> list[pl.DataFrame]:
+    """Add the row of the run; the checked arrays of its requests, a row a request, where there are any."""
     reading, arrays = fields.reading, _arrays(fields)
     duration, completed = fields.duration("duration"), fields.count("completed")
-    arrays = {key: _in_seconds(key, values, duration, fields) for key, values in arrays.items()}
+    requests = of_arrays(arrays, CHECKS)
+    if requests is None or (duration is not None and _longest(requests) > duration):
+        arrays = {key: _in_seconds(key, values, duration, fields) for key, values in arrays.items()}
+        requests = None
     row: Row = {
         "run": run, "ordinal": ordinal, "format": reading.format,
         "tool_version": None, "started_at_s": fields.number("benchmark_start_time_unix"), "duration_s": duration,
@@ -100,8 +116,12 @@ def _run(fields: Fields, run: str, ordinal: int) -> None:
         if failed != 0 and "errors" not in arrays:
             arrays = {}  # the latencies of failed requests are among the others and cannot be told apart
     reading.add("request_runs", **row)
-    for index, request in enumerate(_requests(arrays, fields)):
-        reading.add("requests", run=run, line=fields.line, ordinal=index + 1, **request)
+    if not arrays:
+        return []
+    requests = of_rows(_each(arrays, fields), CHECKS) if requests is None else requests
+    label = fields.values.get("class")  # --metadata class=chat
+    told = pl.lit(label if isinstance(label, str) else None, pl.String).alias("class")
+    return [requests.with_columns(told, *_ADDED, run=pl.lit(run), line=pl.lit(fields.line, pl.Int64))]
 
 
 def _rate(fields: Fields) -> float | None:
@@ -111,7 +131,7 @@ def _rate(fields: Fields) -> float | None:
 
 def _arrays(fields: Fields) -> dict[str, list[Any]]:
     """The per-request arrays by name; none when their lengths differ, for then no entry is known to be whose."""
-    arrays = {key: values for key in ARRAYS if (values := fields.array(key))}
+    arrays = {key: values for key in CHECKS if (values := fields.array(key))}
     lengths = {key: len(values) for key, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         keep_unparsed(fields.reading, fields.line, f"{fields.what}: arrays of different lengths", repr(lengths))
@@ -133,39 +153,47 @@ def _in_seconds(key: str, values: list[Any], duration: float | None, fields: Fie
     return [None] * len(values)
 
 
-def _requests(arrays: dict[str, list[Any]], fields: Fields) -> list[Row]:
-    size = len(next(iter(arrays.values()), ()))
-    label = fields.values.get("class")  # --metadata class=chat
-    columns = [arrays.get(key) or [None] * size for key in ARRAYS]
+def _longest(requests: pl.DataFrame) -> float:
+    """The longest time in the arrays."""
+    gaps, _ = end_to_end(requests["itls"])
+    return max(gaps.max(initial=0.0), *(requests[key].max() or 0.0 for key in ("ttfts", "latencies")))
+
+
+def _each(arrays: dict[str, list[Any]], fields: Fields) -> Iterator[list[Any]]:
+    """What each request has in the arrays, in the order of the checks."""
     what = f"{fields.what}, request"
-    rows: list[Row] = []
-    for values in zip(*columns, strict=True):
-        entry = Fields(dict(zip(ARRAYS, values, strict=True)), what, fields.line, fields.reading)
-        rows.append({"class": label if isinstance(label, str) else None, **_request(entry)})
-    return rows
+    for values in zip(*arrays.values(), strict=True):
+        entry = Fields(dict(zip(arrays, values, strict=True)), what, fields.line, fields.reading)
+        yield row_of(entry, CHECKS)
 
 
-def _request(entry: Fields) -> Row:
-    """One request. A time of exactly 0.0 is the tool's initial value: the event never came.
+def _rows(requests: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the store.
 
     Without its gaps nothing is known of a request after its first token; no gaps are known to be none by an empty list.
     """
-    tokens, error = entry.count("output_lens"), entry.words("errors")
-    failed = error is not None or tokens == 0
-    ttft, latency = entry.duration("ttfts") or None, entry.duration("latencies") or None
-    gaps, start = entry.durations("itls"), entry.number("start_times")
-    events = list(accumulate(gaps, initial=ttft)) if ttft is not None and gaps is not None else []
-    if latency is None and events:
-        latency = events[-1]
-    first = start + ttft if start is not None and ttft is not None else None
-    return {
-        "clock": "monotonic" if start is not None else "none",
-        "sent_at_s": start, "first_token_at_s": first,
-        "last_token_at_s": start + events[-1] if start is not None and events else None,
-        "finished_at_s": start + latency if start is not None and latency is not None else None,
-        "ttft_s": ttft, "e2e_s": latency,
-        "token_at_s": [start + event for event in events] if start is not None and gaps else None,
-        "itl_s": gaps or None, "token_event": "chunk" if gaps else None,
-        "prompt_tokens": entry.count("input_lens"), "output_tokens": tokens,
-        "status": "error" if failed else "ok", "error": error, "output_text": entry.text("generated_texts"),
+    events = running_sums(requests["ttft_s"], requests["itls"])
+    return requests.hstack([events.alias("event_s")]).select(_COLUMNS)
+
+
+def _columns() -> list[pl.Expr]:
+    start, ttft, events, gaps, tokens, error = map(
+        pl.col, ("start_times", "ttft_s", "event_s", "itls", "output_lens", "errors")
+    )
+    has_gaps, last = gaps.list.len() > 0, events.list.last()
+    e2e = pl.coalesce(zero_is_null("latencies"), last)
+    columns = {
+        "clock": pl.when(start.is_null()).then(pl.lit("none")).otherwise(pl.lit("monotonic")),
+        "sent_at_s": start, "first_token_at_s": start + ttft, "last_token_at_s": start + last,
+        "finished_at_s": start + e2e, "ttft_s": ttft, "e2e_s": e2e,
+        "token_at_s": pl.when(has_gaps & start.is_not_null()).then(start + events),
+        "itl_s": pl.when(has_gaps).then(gaps), "token_event": pl.when(has_gaps).then(pl.lit("chunk")),
+        "prompt_tokens": pl.col("input_lens"), "output_tokens": tokens, "status": status(error, tokens),
+        "error": error, "output_text": pl.col("generated_texts"),
     }  # fmt: skip
+    return [pl.col("run", "line", "ordinal", "class"), *(column.alias(name) for name, column in columns.items())]
+
+
+_ADDED = [pl.int_range(1, pl.len() + 1).alias("ordinal"), zero_is_null("ttfts").alias("ttft_s")]
+_COLUMNS = _columns()
+"""Made once: a study may have thousands of small results."""

@@ -15,7 +15,7 @@ DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError, OSError)
 class _Bytes(Protocol):
     """What the decompressors and plain files have in common."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def readinto(self, buffer: memoryview, /) -> int: ...
 
     def close(self) -> None: ...
 
@@ -38,17 +38,16 @@ class _Bounded(io.RawIOBase):
         if self._ended:
             return 0
         try:
-            data = self._source.read(min(len(buffer), self._left + 1))
+            size = self._source.readinto(memoryview(buffer)[: self._left + 1])
         except DAMAGE as error:
             self._trouble(f"damaged or cut off ({_reason(error)}); what could be read is kept, the rest is missing")
             self._ended = True
             return 0
-        if len(data) > self._left:
+        if size > self._left:
             self._trouble("larger than may be read (a decompression bomb?); the rest was left, split the file")
-            data, self._ended = data[: self._left], True
-        self._left -= len(data)
-        buffer[: len(data)] = data
-        return len(data)
+            size, self._ended = self._left, True
+        self._left -= size
+        return size
 
     def close(self) -> None:
         self._source.close()
@@ -61,9 +60,9 @@ class GzipMembers:
     def __init__(self, packed: io.BufferedReader) -> None:
         self._packed, self._members = packed, gzip.GzipFile(fileobj=packed)
 
-    def read(self, size: int, /) -> bytes:
-        """At most `size` unpacked bytes, none at the end."""
-        return self._members.read1(size)  # read() would lose what it had unpacked when it meets the damage
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Fill the buffer, or its beginning, with unpacked bytes; 0 at the end."""
+        return self._members.readinto1(buffer)  # readinto() would lose what it had unpacked when it meets the damage
 
     def close(self) -> None:
         """Close the packed file."""
@@ -78,8 +77,8 @@ class ZstdFrames:
         self._packed, self._frame = packed, zstandard.ZstdDecompressor().decompressobj()
         self._started, self._ready = False, b""
 
-    def read(self, size: int, /) -> bytes:
-        """At most `size` unpacked bytes, none at the end."""
+    def readinto(self, buffer: memoryview, /) -> int:
+        """Fill the buffer, or its beginning, with unpacked bytes; 0 at the end."""
         while not self._ready:
             # Small pieces: a zstd block of a few bytes may become 128 KiB.
             piece = self._frame.unused_data if self._frame.eof else b""
@@ -87,13 +86,14 @@ class ZstdFrames:
             if not piece:
                 if self._started and not self._frame.eof:
                     raise EOFError("compressed file ended before the end of a frame")
-                return b""
+                return 0
             if self._frame.eof:
                 self._frame = zstandard.ZstdDecompressor().decompressobj()
             self._started = True
             self._ready = self._frame.decompress(piece)
-        data, self._ready = self._ready[:size], self._ready[size:]
-        return data
+        data, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
         """Close the packed file."""

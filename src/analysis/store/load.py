@@ -214,6 +214,7 @@ class _Loader:
 
     def _add_series(self) -> None:
         self.rows.add("series", self.scrapes.words.table())
+        self.rows.flush()
 
     def _keep_boots_apart(self, file: str, reading: Reading) -> None:
         """Two logs of one stem in two folders are two boots: the later one is called by its path."""
