@@ -1,30 +1,17 @@
 """The pages in Chromium: nothing fetched, nothing run, nothing wider than the screen, everything named."""
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analysis.report.post import write
+from tests.browsing import NEEDS_BROWSER, Visit
 from tests.posts import reported
 from tests.simulate import Truth
 
-CHROMIUM = "/usr/bin/chromium"
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        shutil.which(CHROMIUM) is None and os.environ.get("REQUIRE_BROWSER") != "1",
-        reason="no Chromium on this machine (apt-get install chromium)",
-    ),
-]
-HARMLESS = 'Dropping "fit-y" because spec has discrete height'  # Vega-Lite says so of charts that fit in width alone
+pytestmark = NEEDS_BROWSER
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
-# Without these Chromium looks for its maker's servers at every start.
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]  # fmt: skip
 FAINT = """() => {
   const shown = e => e.checkVisibility() && e.innerText && e.innerText.trim();
   const channel = c => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4 };
@@ -46,42 +33,6 @@ FAINT = """() => {
   }
   return bad;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield made
-        made.close()
-
-
-class Visit:
-    """An open page and what happened on it."""
-
-    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", script: bool = True) -> None:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
-        )
-        self.page = context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: HARMLESS in message.text or self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
-
-    def live(self) -> Any:
-        """The page once every figure answers to the pointer."""
-        figures = self.page.locator("figure")
-        for figure in figures.all():
-            figure.scroll_into_view_if_needed()
-            figure.locator(".chart.live svg").wait_for()
-        assert figures.count() == self.page.locator("figure.is-live").count() > 0
-        return self.page
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -218,15 +169,15 @@ def test_search_finds_numbers_figures_and_sections(browser: Any, report: Path) -
     page = Visit(browser, report / "20-second.html").page
     page.keyboard.press("/")
     page.keyboard.type("prefill SHARE")
-    found = page.locator(".search li")
+    found = page.get_by_role("option")
     assert "number" in found.first.inner_text()
     assert page.get_by_role("status").inner_text() == f"{found.count()} found"
-    found.get_by_role("link").first.click()
+    found.first.click()
     assert page.url.startswith((report / "numbers.html").as_uri() + "#n-time-prefill-share")
     page.wait_for_load_state()
     page.keyboard.press("/")
     page.keyboard.type("steady")
-    page.locator(".search li", has_text="figure").get_by_role("link").click()
+    page.get_by_role("option").filter(has_text="figure").click()
     assert page.url == (report / "10-first.html").as_uri() + "#fig-steady"
     page.wait_for_load_state()
     page.keyboard.press("/")

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from analysis import paths
 from analysis.report.errors import ReportError
+from analysis.report.everyday import WORDS
+from analysis.report.names import NUMBERS
 from analysis.report.offline import loads
-from analysis.report.pages import convert, fill, render
+from analysis.report.pages import Page, convert, fill, render
+from analysis.report.results import Results
+from analysis.report.search_index import index_in, search_script
 from analysis.report.single import single
 
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
@@ -162,3 +167,12 @@ def test_one_file_has_no_link_that_leads_out_of_it(report: Path) -> None:
 def test_every_value_of_a_template_must_be_given() -> None:
     with pytest.raises(Exception, match="undefined"):
         fill("notebook.html.j2", "x")
+
+
+def test_everyday_words_lead_to_places_that_are_there() -> None:
+    pages = [*map(convert, sorted(paths.NOTEBOOKS.glob("*.ipynb"))), Page(NUMBERS, "All numbers", "", "", ())]
+    step = {"page": "25-levers", "sentence": "Decode takes most.", "next_step": "Shorten the answers.", "estimates": []}
+    rows = index_in(search_script(pages, Results({"estimates": [], "takeaways": [step]}, {}, {})))
+    found = {row["href"].replace(".html", "") for row in rows if "words" in row}
+    assert sorted(WORDS.keys() - found) == []
+    assert [row["title"] for row in rows if row["kind"] == "what to do"] == ["Shorten the answers."]

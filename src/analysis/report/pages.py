@@ -111,7 +111,7 @@ def _exporter() -> HTMLExporter:
 def anchored(html: str) -> tuple[str, list[Heading]]:
     """The HTML with an id and a link to itself on every heading, and the headings."""
     found: list[Heading] = []
-    taken: set[str] = {"main", "index"}
+    taken: set[str] = {"main", "index", "search-hits"}
 
     def anchor(match: re.Match[str]) -> str:
         level, inner = match[1], match[2]
