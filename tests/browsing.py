@@ -45,3 +45,23 @@ class Visit:
             figure.locator(".chart.live svg").wait_for()
         assert figures.count() == self.page.locator("figure.is-live").count() > 0
         return self.page
+
+
+def serious(
+    browser: Any, path: Path, width: int = 1280, scheme: str = "light", keys: str = ""
+) -> list[tuple[str, str]]:
+    """What a checker of accessibility finds serious on a page, all folds open, after these keys (typed into /)."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    # The page's own policy would keep the checker out.
+    context = browser.new_context(bypass_csp=True, color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = context.new_page()
+    page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
+    if keys:
+        page.keyboard.press("/")
+        page.keyboard.type(keys)
+        page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(300)
+    found = Axe().run(page).response["violations"]
+    return [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")]

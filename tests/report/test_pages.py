@@ -12,6 +12,7 @@ from analysis import paths
 from analysis.report.errors import ReportError
 from analysis.report.everyday import WORDS
 from analysis.report.names import NUMBERS
+from analysis.report.next_time import with_section
 from analysis.report.offline import loads
 from analysis.report.pages import Page, convert, fill, render
 from analysis.report.results import Results
@@ -164,6 +165,19 @@ def test_one_file_has_no_link_that_leads_out_of_it(report: Path) -> None:
     assert len([link for link in tags.links if link.startswith("#numbers--n-")]) >= 6
 
 
+def test_one_file_finds_all_but_the_numbers_by_an_index_within_it(report: Path) -> None:
+    rows = index_in((report / "assets/search.js").read_text())
+    html = single(report)
+    found = index_in(html.partition("<script>window.REPORT = ")[2])
+    ids = set(Tags(html).ids)
+    assert [row["title"] for row in found] == [row["title"] for row in rows if row["kind"] != "number"]
+    assert len(found) < len(rows)
+    assert [row["href"] for row in found if row["href"].removeprefix("#") not in ids] == []
+    assert "'sha256-" in html and html.count("Content-Security-Policy") == 1
+    pages = sum(len((report / page).read_text()) for page in PAGES) + len((report / "assets/figures.js").read_text())
+    assert len(html) < pages + 20_000
+
+
 def test_every_value_of_a_template_must_be_given() -> None:
     with pytest.raises(Exception, match="undefined"):
         fill("notebook.html.j2", "x")
@@ -172,7 +186,8 @@ def test_every_value_of_a_template_must_be_given() -> None:
 def test_everyday_words_lead_to_places_that_are_there() -> None:
     pages = [*map(convert, sorted(paths.NOTEBOOKS.glob("*.ipynb"))), Page(NUMBERS, "All numbers", "", "", ())]
     step = {"page": "25-levers", "sentence": "Decode takes most.", "next_step": "Shorten the answers.", "estimates": []}
-    rows = index_in(search_script(pages, Results({"estimates": [], "takeaways": [step]}, {}, {})))
+    results = Results({"study": "study", "estimates": [], "takeaways": [step]}, {}, {})
+    rows = index_in(search_script(with_section(pages, results, ()), results))
     found = {row["href"].replace(".html", "") for row in rows if "words" in row}
     assert sorted(WORDS.keys() - found) == []
     assert [row["title"] for row in rows if row["kind"] == "what to do"] == ["Shorten the answers."]
