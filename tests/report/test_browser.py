@@ -123,13 +123,38 @@ def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path)
 
 def test_a_table_may_be_wider_than_the_text_and_says_where_it_scrolls(browser: Any, report: Path) -> None:
     page = Visit(browser, report / "20-second.html", 1280).page
-    assert (
-        page.get_by_role("region").first.bounding_box()["width"]
-        > 1.2 * page.locator("main > p").first.bounding_box()["width"]
-    )
-    assert page.locator(".hint:visible").count() == 0
+    box = page.get_by_role("region").first
+    assert box.bounding_box()["width"] > 1.2 * page.locator("main > p").first.bounding_box()["width"]
+    scrolls = "e => e.scrollWidth > e.clientWidth"
+    assert [region.evaluate(scrolls) for region in page.get_by_role("region").all()] == [True, False]
+    assert [hint.is_visible() for hint in page.locator(".hint").all()] == [True, False]
     page.set_viewport_size({"width": 390, "height": 900})
-    assert page.locator(".hint:visible").count() == 2
+    page.wait_for_timeout(100)
+    assert [region.evaluate(scrolls) for region in page.get_by_role("region").all()] == [True, True]
+    assert [hint.is_visible() for hint in page.locator(".hint").all()] == [True, True]
+    assert page.locator("details .table, figure .scroll").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_name_of_a_row_stays_while_its_numbers_are_scrolled_by(browser: Any, report: Path, width: int) -> None:
+    page = Visit(browser, report / "20-second.html", width).page
+    box = page.locator("#table-cells .scroll")
+    box.evaluate("e => { e.style.width = '340px'; e.scrollLeft = 1000 }")
+    assert box.evaluate("e => e.scrollLeft") > 100
+    left = box.bounding_box()["x"]
+    for name in ("thead th", "tbody th"):
+        assert box.locator(name).first.bounding_box()["x"] == left
+    assert box.locator("thead th").nth(1).bounding_box()["x"] < left
+
+
+def test_the_numbers_of_a_figure_may_be_wider_than_it(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "10-first.html", 1280).live()
+    page.get_by_text("The numbers", exact=True).first.click()
+    chart, numbers = (
+        page.locator(".chart.live").first.bounding_box(),
+        page.locator("figure .scroll").first.bounding_box(),
+    )
+    assert chart["width"] == 46 * 16 < numbers["width"]
 
 
 def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) -> None:
