@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from report_making import Silent, notebook  # made importable by conftest.py
 
 from analysis import paths
 from analysis.report.errors import ReportError
@@ -16,6 +17,7 @@ from analysis.report.next_time import with_section
 from analysis.report.offline import loads
 from analysis.report.pages import Page, convert, fill, render
 from analysis.report.results import Results
+from analysis.report.run import build
 from analysis.report.search_index import index_in, search_script
 from analysis.report.single import single
 
@@ -191,3 +193,32 @@ def test_everyday_words_lead_to_places_that_are_there() -> None:
     found = {row["href"].replace(".html", "") for row in rows if "words" in row}
     assert sorted(WORDS.keys() - found) == []
     assert [row["title"] for row in rows if row["kind"] == "what to do"] == ["Shorten the answers."]
+
+
+EMPTY = """
+from analysis.report.answer import nothing
+(OUT / "tables").mkdir()
+nothing("There is no fleet of <b>.", "Record several servers: `make capture`.")
+"""
+
+
+def test_a_page_without_anything_says_what_is_missing_and_the_others_say_that_it_is_empty(tmp_path: Path) -> None:
+    first = notebook(tmp_path / "nb/10-first.ipynb", "# Something", 'print("x")', "## More", "1 + 1")
+    empty = notebook(
+        tmp_path / "nb/20-empty.ipynb", "# Fleet\n\nOf replicas.", EMPTY, "## Shares", "## Settings", "'left out'"
+    )
+    out = tmp_path / "out"
+    build("study", tmp_path, out, [first, empty], Silent(), {})
+    html = (out / "20-empty.html").read_text()
+    said = "There is no fleet of &lt;b&gt;."
+    assert re.findall(r"<h\d[^>]*>([^<]*)<", html) == ["Fleet"]
+    assert html.count("<details") == 0 and "left out" not in html and 'class="toc"' not in html
+    assert f'<p class="takeaway">{said}</p><p class="step"><span class="name">What to do:</span> Record several' in html
+    for page in ("index", "10-first", "20-empty"):
+        shown = (out / f"{page}.html").read_text()
+        assert re.findall(r"<a[^>]*>([^<]*) <span class=.none.>.empty.</span></a>", shown) == ["Fleet"]
+    missing = f"{said} What to do: Record several servers: `make capture`."
+    assert f'<dd><span class="none">Empty.</span> {missing}</dd>' in (out / "index.html").read_text()
+    assert single(out).count("(empty)") == 1
+    [row] = [row for row in index_in((out / "assets/search.js").read_text()) if row["title"] == "Fleet"]
+    assert row["text"] == "There is no fleet of <b>. What to do: Record several servers: `make capture`."

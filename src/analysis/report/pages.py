@@ -15,6 +15,7 @@ from nbconvert import HTMLExporter
 from traitlets.config import Config
 
 from analysis.redact import is_off, redact
+from analysis.report.answer import NOTHING
 from analysis.report.errors import ReportError
 from analysis.report.names import slug
 from analysis.report.offline import loads
@@ -37,13 +38,17 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One notebook's page: `body` is the HTML between header and footer, `summary` one sentence of plain text."""
+    """One notebook's page: `body` is the HTML between header and footer, `summary` one sentence of plain text.
+
+    Where the study has nothing for it, `nothing` says what is missing and how to get it.
+    """
 
     stem: str
     title: str
     summary: str
     body: str
     toc: tuple[Heading, ...]
+    nothing: str = ""
 
 
 def convert(notebook: Path) -> Page:
@@ -51,16 +56,29 @@ def convert(notebook: Path) -> Page:
 
     The title is the notebook's metadata `title`, else its first heading, else its name; the summary is the metadata
     `summary`, else the first paragraph. Code is folded away; set-up and parameter cells and standard
-    error are left out.
+    error are left out, and so is all that follows where a cell said that the study has nothing for this page.
     """
     nb = nbformat.read(notebook, as_version=4)
+    nothing = _cut(nb)
     html, _ = _exporter().from_notebook_node(nb)
     body, headings = anchored(html)
     first = headings[0].text if headings else notebook.stem
     paragraph = re.search(r"<p>(.*?)</p>", html, re.S)
     summary = nb.metadata.get("summary") or (_text(paragraph[1]) if paragraph else "")
     toc = tuple(h for h in headings if h.level in (2, 3))
-    return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else ())
+    return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else (), nothing)
+
+
+def _cut(nb: nbformat.NotebookNode) -> str:
+    """Cut a notebook after the cell that says that there is nothing, leave its code out; what it says, or nothing."""
+    for at, cell in enumerate(nb.cells):
+        for output in cell.get("outputs", ()):
+            html = output.get("data", {}).get("text/html", "")
+            if html.startswith(f'<section class="{NOTHING}">'):
+                del nb.cells[at + 1 :]
+                cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "remove-input"]
+                return _text(html.replace("</p>", " "))
+    return ""
 
 
 def render(page: Page, pages: Sequence[Page], study: str, banner: str = "") -> str:

@@ -52,7 +52,7 @@ def index_in(script: str) -> list[Row]:
 
 def _of_page(page: Page) -> Iterator[Row]:
     place = f"{page.stem}.html"
-    yield _row("page", page.title, page.summary, "", place)
+    yield _row("page", page.title, page.nothing or page.summary, "", place)
     for heading in page.toc if page.stem != NUMBERS else ():
         yield _row("section", heading.text, "", page.title, f"{place}#{heading.anchor}")
     for name, title, subtitle in _FIGURE.findall(page.body):

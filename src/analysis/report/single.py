@@ -15,6 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis.report.answer import NOTHING
 from analysis.report.errors import ReportError
 from analysis.report.interactive import FIGURES
 from analysis.report.pages import SCRIPTS, TEMPLATES
@@ -40,6 +41,11 @@ class Section:
     title: Markup
     body: Markup
     contents: Markup
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the study has nothing for the page."""
+        return f'class="{NOTHING}"' in self.body
 
 
 def check_place(file: Path) -> None:
