@@ -1,5 +1,6 @@
 """The pages in Chromium: nothing fetched, nothing run, nothing wider than the screen, everything named."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,20 @@ def test_each_figure_shows_one_chart_that_has_a_name(browser: Any, report: Path,
     for chart in charts.all():
         text = chart.locator("text").first
         assert text.evaluate("e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a") >= 11
+
+
+def test_a_figure_alone_shows_one_drawing_and_cuts_no_label(browser: Any, report: Path) -> None:
+    """As in JupyterLab: without the style sheet; labels were measured with a font that not every machine has."""
+    figure = re.search(r'<figure id="fig-shares".*?</figure>', (report / "10-first.html").read_text(), re.S)[0]
+    page = browser.new_context(viewport={"width": 1000, "height": 900}).new_page()
+    page.set_content(f"<style>svg text {{ font-family: 'DejaVu Sans Mono' !important }}</style>{figure}")
+    drawn = page.locator("svg:visible")
+    assert drawn.count() == 1
+    left = "e => e.getBoundingClientRect().left"
+    assert min(text.evaluate(left) for text in drawn.locator("text").all()) < drawn.evaluate(left)
+    assert drawn.evaluate("e => getComputedStyle(e).overflow") == "visible"
+    page.set_viewport_size({"width": 400, "height": 900})
+    assert drawn.evaluate("e => e.getBoundingClientRect().right") <= 400
 
 
 def test_a_wide_table_scrolls_in_its_own_box_and_by_keyboard(browser: Any, report: Path) -> None:
