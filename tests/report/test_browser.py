@@ -180,6 +180,21 @@ def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) ->
     assert page.locator("nav:visible").count() == 0
 
 
+def test_print_of_the_first_page_leaves_out_what_leads_on(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "index.html").page
+    number = page.locator("p.number").first
+    assert " ".join(number.inner_text().split()).endswith("95 % interval · from metrics/a.prom, line 7 · how")
+    assert page.locator(".paper:visible").count() == 0
+    page.emulate_media(media="print")
+    assert " ".join(number.inner_text().split()).endswith(") 8.0 % [7.0, 9.0] estimate, 95 % interval")
+    assert page.locator("h2:visible").all_inner_texts() == [
+        "What the data say", "What could not be computed", "Where this comes from",
+    ]  # fmt: skip
+    assert page.locator("table:not(.provenance):visible, main a:visible").all_inner_texts() == ["results.json"]
+    said = "Kinds of figures that could not be computed: 2. The page on the screen lists each with its reason."
+    assert page.locator(".paper:visible").all_inner_texts() == [said]
+
+
 def test_a_chart_says_its_values_on_hover_and_filters_by_its_legend(browser: Any, report: Path) -> None:
     visit = Visit(browser, report / "10-first.html")
     page = visit.live()
