@@ -8,6 +8,7 @@ from analysis.estimates.estimate import Estimate, Evidence
 from analysis.estimates.rounding import show
 from analysis.redact import redact
 from analysis.report.grouping import Caution, cautions
+from analysis.report.headline import divided
 from analysis.report.labels import label
 from analysis.report.names import part, slug
 
@@ -42,7 +43,11 @@ def answer(sentence: str, *estimates: Estimate) -> Answer:
     numbers = "".join(number_block(e) for e in estimates)
     warnings = "".join(f"<li>{_text(_said(caution))}</li>" for caution in cautions(estimates))
     listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
-    return Answer(f'<section class="answer"><p class="takeaway">{_text(sentence)}</p>{numbers}{listed}</section>')
+    head, *others = divided(redact(sentence).text)
+    rest = " ".join(filter(None, others))
+    then = f'<p class="then">{escape(rest)}</p>' if rest else ""
+    said = f'<p class="takeaway">{escape(head)}</p>{then}'
+    return Answer(f'<section class="answer">{said}{numbers}{listed}</section>')
 
 
 def nothing(sentence: str, how: str) -> Answer:
