@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from analysis import paths
+from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate, not_computable
 from analysis.findings.ask import UnknownMeasureError
 from analysis.study import Study
@@ -59,6 +61,20 @@ def test_what_is_recorded_is_strict_json_by_page(folder: Path, tmp_path: Path) -
     found = json.loads((tmp_path / "out" / "results" / "20-page.json").read_text(), parse_constant=pytest.fail)
     assert [(e["high"], e["warnings"]) for e in found["estimates"]] == [(None, ["no upper limit"])]
     assert found["takeaways"][0]["sentence"] == "a sentence"
+
+
+def test_what_follows_nothing_leaves_no_files_and_no_figures(folder: Path, tmp_path: Path) -> None:
+    study = Study(folder, tmp_path / "out")
+    rows = cells.frame([(not_computable("1", "no").named("time.wall_state", "85-fleet"),)], {"share": pl.String})
+    assert "no fleet" in study.nothing("85-fleet", "There is no fleet.", "Record one.").html
+    assert "not computable" in study.table(rows, "shares", "x").html
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["85-fleet.json"]
+    recorded = json.loads((tmp_path / "out/results/85-fleet.json").read_text())
+    assert recorded["estimates"] == []
+    [takeaway] = recorded["takeaways"]
+    assert (takeaway["sentence"], takeaway["next_step"], takeaway["supporting"]) == (
+        "There is no fleet.", "Record one.", True,
+    )  # fmt: skip
 
 
 def test_a_figure_without_an_id_is_not_recorded(folder: Path) -> None:

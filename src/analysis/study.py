@@ -15,7 +15,7 @@ from analysis.estimates.estimate import Estimate
 from analysis.estimates.length_line import AtLength
 from analysis.findings import ask, lengths
 from analysis.findings.assumed import assumptions, reconstruction
-from analysis.report.answer import Answer, answer
+from analysis.report.answer import Answer, answer, nothing
 from analysis.report.figure import Figure, figure
 from analysis.report.names import PAGE
 from analysis.report.table import Table, table
@@ -48,6 +48,7 @@ class Study:
         self._kept: dict[tuple[object, ...], list[Estimate]] = {}
         self.claims: list[dict[str, Any]] = []
         self.takeaways: list[dict[str, Any]] = []
+        self._is_empty = False
 
     def sql(self, query: str, /, **parameters: Any) -> pl.DataFrame:
         """The rows of a query as a polars frame. `$name` in the query is bound to the keyword of that name."""
@@ -121,6 +122,15 @@ class Study:
         self.record(*estimates)
         return answer(sentence, *map(self.assumptions.mark, estimates))
 
+    def nothing(self, finding: str, sentence: str, how: str) -> Answer:
+        """Say what the study lacks for this page and how to get it: the report leaves out all that follows.
+
+        Figures and tables that follow write no files.
+        """
+        self._is_empty = True
+        self.answer(finding, sentence, next_step=how, supporting=True)
+        return nothing(sentence, how)
+
     def claim(self, *claims: dict[str, Any]) -> None:
         """Put rows of the claims ledger into results.json (findings/claims.py)."""
         self.claims = [*(c for c in self.claims if c not in claims), *claims]
@@ -132,15 +142,21 @@ class Study:
         Estimates in the table (estimates/cells.py) are recorded.
         """
         self._record_shown(table)
-        return figure(chart, name, table, self.out, self._captioned(caption), self.assumptions)
+        return figure(chart, name, table, self._files, self._captioned(caption), self.assumptions)
 
     def table(self, frame: pl.DataFrame, name: str, caption: str) -> Table:
         """Show a table; with `out`, write tables/<name>.csv. Estimates in it (estimates/cells.py) are recorded."""
         self._record_shown(frame)
-        return table(frame, name, self.out, self._captioned(caption), self.assumptions)
+        return table(frame, name, self._files, self._captioned(caption), self.assumptions)
+
+    @property
+    def _files(self) -> Path | None:
+        return None if self._is_empty else self.out
 
     def _record_shown(self, frame: pl.DataFrame) -> None:
         """What a cell shows has its place on the page of all numbers."""
+        if self._is_empty:
+            return
         shown = {id(cell.estimate): cell.estimate for row in split(frame)[1] for cell in row.values()}
         if new := [e for e in shown.values() if self.assumptions.mark(e) not in self._kept.get(_key(e), ())]:
             self.record(*new)

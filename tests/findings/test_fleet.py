@@ -83,4 +83,5 @@ def test_one_replica_at_a_time_is_no_fleet(name: str) -> None:
     it = fleet.fleet(Study(name).connection)
     found = fleet.figures(it)
     assert fleet.sentence(it, found) == "This study has one replica at a time, so there is no fleet in it to compare."
+    assert fleet.next_step(it) == fleet.HOW
     assert {e.value for e in found if e.id != "fleet.replicas"} == {None}

@@ -5,8 +5,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+
+from tests.browsing import ARGS, CHROMIUM
 
 HERE = Path(__file__).parent
 
@@ -100,3 +103,13 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     made = build(HOSTILE, root, out, [first, second], making.Silent(), {"files": {HOSTILE: 3}, "note": HOSTILE})
     assert made == out / "index.html"
     yield out
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield made
+        made.close()

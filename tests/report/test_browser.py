@@ -1,30 +1,19 @@
 """The pages in Chromium: nothing fetched, nothing run, nothing wider than the screen, everything named."""
 
-import os
-import shutil
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from analysis.report.post import write
+from analysis.report.single import single
+from tests.browsing import NEEDS_BROWSER, Visit, serious
 from tests.posts import reported
 from tests.simulate import Truth
 
-CHROMIUM = "/usr/bin/chromium"
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(
-        shutil.which(CHROMIUM) is None and os.environ.get("REQUIRE_BROWSER") != "1",
-        reason="no Chromium on this machine (apt-get install chromium)",
-    ),
-]
-HARMLESS = 'Dropping "fit-y" because spec has discrete height'  # Vega-Lite says so of charts that fit in width alone
+pytestmark = NEEDS_BROWSER
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
-# Without these Chromium looks for its maker's servers at every start.
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]  # fmt: skip
 FAINT = """() => {
   const shown = e => e.checkVisibility() && e.innerText && e.innerText.trim();
   const channel = c => { c /= 255; return c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4 };
@@ -46,42 +35,6 @@ FAINT = """() => {
   }
   return bad;
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield made
-        made.close()
-
-
-class Visit:
-    """An open page and what happened on it."""
-
-    def __init__(self, browser: Any, path: Path, width: int = 1280, scheme: str = "light", script: bool = True) -> None:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
-        )
-        self.page = context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: HARMLESS in message.text or self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.said.append(dialog.message), dialog.dismiss()))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(path.as_uri())
-
-    def live(self) -> Any:
-        """The page once every figure answers to the pointer."""
-        figures = self.page.locator("figure")
-        for figure in figures.all():
-            figure.scroll_into_view_if_needed()
-            figure.locator(".chart.live svg").wait_for()
-        assert figures.count() == self.page.locator("figure.is-live").count() > 0
-        return self.page
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -110,6 +63,20 @@ def test_each_figure_shows_one_chart_that_has_a_name(browser: Any, report: Path,
     for chart in charts.all():
         text = chart.locator("text").first
         assert text.evaluate("e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a") >= 11
+
+
+def test_a_figure_alone_shows_one_drawing_and_cuts_no_label(browser: Any, report: Path) -> None:
+    """As in JupyterLab: without the style sheet; labels were measured with a font that not every machine has."""
+    figure = re.search(r'<figure id="fig-shares".*?</figure>', (report / "10-first.html").read_text(), re.S)[0]
+    page = browser.new_context(viewport={"width": 1000, "height": 900}).new_page()
+    page.set_content(f"<style>svg text {{ font-family: 'DejaVu Sans Mono' !important }}</style>{figure}")
+    drawn = page.locator("svg:visible")
+    assert drawn.count() == 1
+    left = "e => e.getBoundingClientRect().left"
+    assert min(text.evaluate(left) for text in drawn.locator("text").all()) < drawn.evaluate(left)
+    assert drawn.evaluate("e => getComputedStyle(e).overflow") == "visible"
+    page.set_viewport_size({"width": 400, "height": 900})
+    assert drawn.evaluate("e => e.getBoundingClientRect().right") <= 400
 
 
 def test_a_wide_table_scrolls_in_its_own_box_and_by_keyboard(browser: Any, report: Path) -> None:
@@ -171,13 +138,38 @@ def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path)
 
 def test_a_table_may_be_wider_than_the_text_and_says_where_it_scrolls(browser: Any, report: Path) -> None:
     page = Visit(browser, report / "20-second.html", 1280).page
-    assert (
-        page.get_by_role("region").first.bounding_box()["width"]
-        > 1.2 * page.locator("main > p").first.bounding_box()["width"]
-    )
-    assert page.locator(".hint:visible").count() == 0
+    box = page.get_by_role("region").first
+    assert box.bounding_box()["width"] > 1.2 * page.locator("main > p").first.bounding_box()["width"]
+    scrolls = "e => e.scrollWidth > e.clientWidth"
+    assert [region.evaluate(scrolls) for region in page.get_by_role("region").all()] == [True, False]
+    assert [hint.is_visible() for hint in page.locator(".hint").all()] == [True, False]
     page.set_viewport_size({"width": 390, "height": 900})
-    assert page.locator(".hint:visible").count() == 2
+    page.wait_for_timeout(100)
+    assert [region.evaluate(scrolls) for region in page.get_by_role("region").all()] == [True, True]
+    assert [hint.is_visible() for hint in page.locator(".hint").all()] == [True, True]
+    assert page.locator("details .table, figure .scroll").count() == 0
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_name_of_a_row_stays_while_its_numbers_are_scrolled_by(browser: Any, report: Path, width: int) -> None:
+    page = Visit(browser, report / "20-second.html", width).page
+    box = page.locator("#table-cells .scroll")
+    box.evaluate("e => { e.style.width = '340px'; e.scrollLeft = 1000 }")
+    assert box.evaluate("e => e.scrollLeft") > 100
+    left = box.bounding_box()["x"]
+    for name in ("thead th", "tbody th"):
+        assert box.locator(name).first.bounding_box()["x"] == left
+    assert box.locator("thead th").nth(1).bounding_box()["x"] < left
+
+
+def test_the_numbers_of_a_figure_may_be_wider_than_it(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "10-first.html", 1280).live()
+    page.get_by_text("The numbers", exact=True).first.click()
+    chart, numbers = (
+        page.locator(".chart.live").first.bounding_box(),
+        page.locator("figure .scroll").first.bounding_box(),
+    )
+    assert chart["width"] == 46 * 16 < numbers["width"]
 
 
 def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) -> None:
@@ -186,6 +178,21 @@ def test_print_has_every_figure_and_no_navigation(browser: Any, report: Path) ->
     assert page.locator(".chart.live:visible").count() == 0
     assert page.locator(".chart.wide:visible").count() == 2
     assert page.locator("nav:visible").count() == 0
+
+
+def test_print_of_the_first_page_leaves_out_what_leads_on(browser: Any, report: Path) -> None:
+    page = Visit(browser, report / "index.html").page
+    number = page.locator("p.number").first
+    assert " ".join(number.inner_text().split()).endswith("95 % interval · from metrics/a.prom, line 7 · how")
+    assert page.locator(".paper:visible").count() == 0
+    page.emulate_media(media="print")
+    assert " ".join(number.inner_text().split()).endswith(") 8.0 % [7.0, 9.0] estimate, 95 % interval")
+    assert page.locator("h2:visible").all_inner_texts() == [
+        "What the data say", "What could not be computed", "Where this comes from",
+    ]  # fmt: skip
+    assert page.locator("table:not(.provenance):visible, main a:visible").all_inner_texts() == ["results.json"]
+    said = "Kinds of figures that could not be computed: 2. The page on the screen lists each with its reason."
+    assert page.locator(".paper:visible").all_inner_texts() == [said]
 
 
 def test_a_chart_says_its_values_on_hover_and_filters_by_its_legend(browser: Any, report: Path) -> None:
@@ -218,15 +225,15 @@ def test_search_finds_numbers_figures_and_sections(browser: Any, report: Path) -
     page = Visit(browser, report / "20-second.html").page
     page.keyboard.press("/")
     page.keyboard.type("prefill SHARE")
-    found = page.locator(".search li")
+    found = page.get_by_role("option")
     assert "number" in found.first.inner_text()
     assert page.get_by_role("status").inner_text() == f"{found.count()} found"
-    found.get_by_role("link").first.click()
+    found.first.click()
     assert page.url.startswith((report / "numbers.html").as_uri() + "#n-time-prefill-share")
     page.wait_for_load_state()
     page.keyboard.press("/")
     page.keyboard.type("steady")
-    page.locator(".search li", has_text="figure").get_by_role("link").click()
+    page.get_by_role("option").filter(has_text="figure").click()
     assert page.url == (report / "10-first.html").as_uri() + "#fig-steady"
     page.wait_for_load_state()
     page.keyboard.press("/")
@@ -243,17 +250,11 @@ def test_without_scripts_there_is_no_search_and_nothing_else_is_missing(browser:
 
 
 @pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_an_accessibility_check_finds_nothing_serious(browser: Any, report: Path, name: str, scheme: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    # The page's own policy would keep the checker out.
-    context = browser.new_context(bypass_csp=True, color_scheme=scheme)
-    page = context.new_page()
-    page.goto((report / name).as_uri())
-    page.wait_for_timeout(300)
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")] == []
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_an_accessibility_check_finds_nothing_serious(
+    browser: Any, report: Path, name: str, width: int, scheme: str
+) -> None:
+    assert serious(browser, report / name, width, scheme) == []
 
 
 def test_every_control_is_reached_by_keyboard(browser: Any, report: Path) -> None:
@@ -278,24 +279,61 @@ def test_a_printed_report_holds_every_page_of_text(browser: Any, report: Path, t
     assert (tmp_path / "page.pdf").stat().st_size > 20_000
 
 
-def test_one_file_holds_the_whole_report(browser: Any, report: Path, tmp_path: Path) -> None:
-    from analysis.report.single import single
-
-    file = tmp_path / "alone" / "report.html"
-    file.parent.mkdir()
+@pytest.fixture(scope="module")
+def one_file(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("alone") / "report.html"
     file.write_text(single(report))
-    visit = Visit(browser, file, 390)
+    return file
+
+
+def test_one_file_holds_the_whole_report(browser: Any, one_file: Path) -> None:
+    visit = Visit(browser, one_file, 390)
     page = visit.live()
     assert page.locator("section.of-report").count() == 4
     page.get_by_role("link", name="Where time goes", exact=True).first.click()
     assert page.url.endswith("#10-first--main")
     page.locator("a[aria-label^='How this was obtained']").first.click()
-    assert page.locator(":target").count() == 1
+    assert page.locator(":target dl").is_visible()
     page.locator("[id='20-second--table-cells'] tbody a").first.click()
     assert page.locator(":target strong.value").inner_text() == "50 % [40, 60]"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert visit.asked == [file.as_uri()]
+    assert visit.asked == [one_file.as_uri()]
     assert visit.said == []
+
+
+def test_one_file_has_its_contents_at_the_side_and_its_search(browser: Any, one_file: Path) -> None:
+    visit = Visit(browser, one_file)
+    page = visit.page
+    contents = page.get_by_role("navigation", name="Pages", exact=True)
+    titles = ["Overview", "Where time goes", "The rest", "All numbers"]
+    assert [link.inner_text() for link in contents.get_by_role("link").all()] == titles
+    contents.get_by_role("link", name="All numbers").click()
+    page.wait_for_timeout(300)
+    box = contents.bounding_box()
+    assert box["x"] < 100 and 0 <= box["y"] < 200
+    sections = page.get_by_role("navigation", name="Sections of Where time goes")
+    assert [link.inner_text() for link in sections.get_by_role("link").all()] == ["Shares", "Along the run"]
+    for asked, number, anchor in (
+        ("steady", 1, "#10-first--fig-steady"),
+        ("time.prefill_share.step_time", 1, "#numbers--n-time-prefill-share-step-time"),
+        ("the rest", 5, "#20-second--main"),
+    ):
+        page.keyboard.press("/")
+        page.keyboard.press("Escape")
+        page.keyboard.type(asked)
+        assert page.get_by_role("option").count() == number
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(100)
+        assert page.evaluate("location.hash") == anchor
+    assert visit.asked == [one_file.as_uri()]
+    assert visit.said == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_an_accessibility_check_finds_nothing_serious_in_one_file(
+    browser: Any, one_file: Path, width: int, scheme: str
+) -> None:
+    assert serious(browser, one_file, width, scheme) == []
 
 
 @pytest.fixture(scope="module")
@@ -319,9 +357,4 @@ def test_a_post_fits_stands_out_and_says_nothing(browser: Any, post: Path, width
 
 
 def test_a_checker_of_accessibility_finds_nothing_serious_in_a_post(browser: Any, post: Path) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = browser.new_context(bypass_csp=True).new_page()
-    page.goto((post / "post.html").as_uri())
-    found = Axe().run(page).response["violations"]
-    assert [(v["id"], v["nodes"][0]["html"][:200]) for v in found if v["impact"] in ("serious", "critical")] == []
+    assert serious(browser, post / "post.html") == []

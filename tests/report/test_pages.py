@@ -7,11 +7,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from report_making import Silent, notebook  # made importable by conftest.py
 
+from analysis import paths
 from analysis.report.convert import convert
 from analysis.report.errors import ReportError
+from analysis.report.everyday import WORDS
+from analysis.report.names import NUMBERS
+from analysis.report.next_time import with_section
 from analysis.report.offline import loads
-from analysis.report.pages import fill, render
+from analysis.report.pages import Page, fill, render
+from analysis.report.results import Results
+from analysis.report.run import build
+from analysis.report.search_index import index_in, search_script
 from analysis.report.single import single
 
 PAGES = ["index.html", "10-first.html", "20-second.html", "numbers.html"]
@@ -160,6 +168,58 @@ def test_one_file_has_no_link_that_leads_out_of_it(report: Path) -> None:
     assert len([link for link in tags.links if link.startswith("#numbers--n-")]) >= 6
 
 
+def test_one_file_finds_all_but_the_numbers_by_an_index_within_it(report: Path) -> None:
+    rows = index_in((report / "assets/search.js").read_text())
+    html = single(report)
+    found = index_in(html.partition("<script>window.REPORT = ")[2])
+    ids = set(Tags(html).ids)
+    assert [row["title"] for row in found] == [row["title"] for row in rows if row["kind"] != "number"]
+    assert len(found) < len(rows)
+    assert [row["href"] for row in found if row["href"].removeprefix("#") not in ids] == []
+    assert "'sha256-" in html and html.count("Content-Security-Policy") == 1
+    pages = sum(len((report / page).read_text()) for page in PAGES) + len((report / "assets/figures.js").read_text())
+    assert len(html) < pages + 20_000
+
+
 def test_every_value_of_a_template_must_be_given() -> None:
     with pytest.raises(Exception, match="undefined"):
         fill("notebook.html.j2", "x")
+
+
+def test_everyday_words_lead_to_places_that_are_there() -> None:
+    pages = [*map(convert, sorted(paths.NOTEBOOKS.glob("*.ipynb"))), Page(NUMBERS, "All numbers", "", "", ())]
+    step = {"page": "25-levers", "sentence": "Decode takes most.", "next_step": "Shorten the answers.", "estimates": []}
+    results = Results({"study": "study", "estimates": [], "takeaways": [step]}, {}, {})
+    rows = index_in(search_script(with_section(pages, results, ()), results))
+    found = {row["href"].replace(".html", "") for row in rows if "words" in row}
+    assert sorted(WORDS.keys() - found) == []
+    assert [row["title"] for row in rows if row["kind"] == "what to do"] == ["Shorten the answers."]
+
+
+EMPTY = """
+from analysis.report.answer import nothing
+(OUT / "tables").mkdir()
+nothing("There is no fleet of <b>.", "Record several servers: `make capture`.")
+"""
+
+
+def test_a_page_without_anything_says_what_is_missing_and_the_others_say_that_it_is_empty(tmp_path: Path) -> None:
+    first = notebook(tmp_path / "nb/10-first.ipynb", "# Something", 'print("x")', "## More", "1 + 1")
+    empty = notebook(
+        tmp_path / "nb/20-empty.ipynb", "# Fleet\n\nOf replicas.", EMPTY, "## Shares", "## Settings", "'left out'"
+    )
+    out = tmp_path / "out"
+    build("study", tmp_path, out, [first, empty], Silent(), {})
+    html = (out / "20-empty.html").read_text()
+    said = "There is no fleet of &lt;b&gt;."
+    assert re.findall(r"<h\d[^>]*>([^<]*)<", html) == ["Fleet"]
+    assert html.count("<details") == 0 and "left out" not in html and 'class="toc"' not in html
+    assert f'<p class="takeaway">{said}</p><p class="step"><span class="name">What to do:</span> Record several' in html
+    for page in ("index", "10-first", "20-empty"):
+        shown = (out / f"{page}.html").read_text()
+        assert re.findall(r"<a[^>]*>([^<]*) <span class=.none.>.empty.</span></a>", shown) == ["Fleet"]
+    missing = f"{said} What to do: Record several servers: `make capture`."
+    assert f'<dd><span class="none">Empty.</span> {missing}</dd>' in (out / "index.html").read_text()
+    assert single(out).count("(empty)") == 1
+    [row] = [row for row in index_in((out / "assets/search.js").read_text()) if row["title"] == "Fleet"]
+    assert row["text"] == "There is no fleet of <b>. What to do: Record several servers: `make capture`."

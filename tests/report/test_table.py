@@ -57,10 +57,13 @@ def test_numbers_as_printed_have_the_same_decimals_in_all_rows() -> None:
 
 
 def test_short_texts_stay_in_one_line_and_long_ones_have_room() -> None:
-    rows = pl.DataFrame({"a": ["A0-crash"], "b": ["w " * 30], "c": [None], "d": [1], "e": ["x"]})
+    rows = pl.DataFrame({"a": ["A0-crash"], "b": ["w " * 30], "c": [None], "d": [1], "e": ["w " * 15]})
     html = table(rows, "t", None, "x").html
     assert '<th scope="col" class="short">a</th><th scope="col" class="long">b</th><th scope="col">c</th>' in html
-    assert "Scroll sideways" in html and "Scroll sideways" not in table(rows.drop("e"), "t", None, "x").html
+    assert '<th scope="col" class="short text">e</th>' in html
+    assert '<span class="hint many" aria-hidden="true">Scroll sideways' in html
+    assert '<span class="hint" aria-hidden="true">Scroll sideways' in table(rows.drop("e"), "t", None, "x").html
+    assert "Scroll sideways" not in table(rows.clear(), "t", None, "x").html
 
 
 def test_no_file_without_a_folder() -> None:

@@ -28,6 +28,11 @@ class Measure:
     words: str
 
 
+HOW = (
+    "Record the metric pages of several servers over the same time, each in its folder below metrics/, or read a "
+    "fleet's own records: `make report DATA='prometheus+http://...'` (docs/formats/fleet.md)."
+)
+"""Where there is no fleet."""
 MEASURES = (
     Measure("prefill_share", "1", "logit", "prefill share of request-seconds"),
     Measure("queue_s", "s", "log", "seconds in the queue of a request"),
@@ -201,7 +206,9 @@ def sentence(it: Fleet, found: list[Estimate]) -> str:
 
 
 def next_step(it: Fleet) -> str:
-    """What to do about what stands out; empty where nothing does."""
+    """What to do about what stands out, empty where nothing does; or how to record a fleet."""
+    if not it.size:
+        return HOW
     kinds = grouped_settings(it)
     if kinds.height > 1:
         return f"Bring the replicas to one setting, or compare them by setting: {kinds['which'][-1]} differs."

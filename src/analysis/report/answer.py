@@ -8,10 +8,13 @@ from analysis.estimates.estimate import Estimate, Evidence
 from analysis.estimates.rounding import show
 from analysis.redact import redact
 from analysis.report.grouping import Caution, cautions
+from analysis.report.headline import divided
 from analysis.report.labels import label
 from analysis.report.names import part, slug
 
 EVIDENCE_SHOWN = 12
+NOTHING = "answer nothing"
+"""The class of what stands on a page that has nothing else; the report leaves out what follows it."""
 SOURCE = "-from"
 """Ends the id under which a number's evidence stands, after the number's own."""
 _KIND = {
@@ -40,7 +43,17 @@ def answer(sentence: str, *estimates: Estimate) -> Answer:
     numbers = "".join(number_block(e) for e in estimates)
     warnings = "".join(f"<li>{_text(_said(caution))}</li>" for caution in cautions(estimates))
     listed = f'<ul class="warnings">{warnings}</ul>' if warnings else ""
-    return Answer(f'<section class="answer"><p class="takeaway">{_text(sentence)}</p>{numbers}{listed}</section>')
+    head, *others = divided(redact(sentence).text)
+    rest = " ".join(filter(None, others))
+    then = f'<p class="then">{escape(rest)}</p>' if rest else ""
+    said = f'<p class="takeaway">{escape(head)}</p>{then}'
+    return Answer(f'<section class="answer">{said}{numbers}{listed}</section>')
+
+
+def nothing(sentence: str, how: str) -> Answer:
+    """What the study lacks for this page, and how to get it, in place of an answer and of all that would follow."""
+    step = f'<p class="step"><span class="name">What to do:</span> {_text(how)}</p>' if how else ""
+    return Answer(f'<section class="{NOTHING}"><p class="takeaway">{_text(sentence)}</p>{step}</section>')
 
 
 def source(evidence: Evidence) -> str:

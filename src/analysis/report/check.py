@@ -12,6 +12,7 @@ from analysis.redact import redact
 from analysis.report.errors import ReportError
 from analysis.report.made_from import MADE_FROM
 from analysis.report.offline import loads
+from analysis.report.search_index import index_in
 
 KINDS = {".html", ".svg", ".json", ".csv", ".js", ".png", ".md"}
 """What a report is made of. Anything else in its folder does not belong there."""
@@ -77,8 +78,7 @@ def _texts(path: Path, text: str) -> Iterator[str]:
     elif path.suffix == ".json":
         yield from _strings(json.loads(text))
     elif path.suffix == ".js":
-        index = text.removeprefix("window.REPORT = ").partition(";\n")[0]
-        yield from _strings(json.loads(index))
+        yield from _strings(index_in(text))
     else:
         yield from text.splitlines()
 

@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from traitlets.config import Config
 
 from analysis.redact import redact
+from analysis.report.answer import NOTHING
 from analysis.report.names import slug
 from analysis.report.pages import TEMPLATES, Heading, Page
 
@@ -23,16 +24,29 @@ def convert(notebook: Path) -> Page:
 
     The title is the notebook's metadata `title`, else its first heading, else its name; the summary is the metadata
     `summary`, else the first paragraph. Code is folded away; set-up and parameter cells and standard
-    error are left out.
+    error are left out, and so is all that follows where a cell said that the study has nothing for this page.
     """
     nb = nbformat.read(notebook, as_version=4)
+    nothing = _cut(nb)
     html, _ = _exporter().from_notebook_node(nb)
     body, headings = anchored(html)
     first = headings[0].text if headings else notebook.stem
     paragraph = re.search(r"<p>(.*?)</p>", html, re.S)
     summary = nb.metadata.get("summary") or (_text(paragraph[1]) if paragraph else "")
     toc = tuple(h for h in headings if h.level in (2, 3))
-    return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else ())
+    return Page(notebook.stem, nb.metadata.get("title") or first, summary, body, toc if len(toc) > 1 else (), nothing)
+
+
+def _cut(nb: nbformat.NotebookNode) -> str:
+    """Cut a notebook after the cell that says that there is nothing, leave its code out; what it says, or nothing."""
+    for at, cell in enumerate(nb.cells):
+        for output in cell.get("outputs", ()):
+            html = output.get("data", {}).get("text/html", "")
+            if html.startswith(f'<section class="{NOTHING}">'):
+                del nb.cells[at + 1 :]
+                cell.metadata["tags"] = [*cell.metadata.get("tags", ()), "remove-input"]
+                return _text(html.replace("</p>", " "))
+    return ""
 
 
 def warm_up() -> None:
@@ -59,7 +73,7 @@ def _exporter() -> HTMLExporter:
 def anchored(html: str) -> tuple[str, list[Heading]]:
     """The HTML with an id and a link to itself on every heading, and the headings."""
     found: list[Heading] = []
-    taken: set[str] = {"main", "index"}
+    taken: set[str] = {"main", "index", "search-hits"}
 
     def anchor(match: re.Match[str]) -> str:
         level, inner = match[1], match[2]

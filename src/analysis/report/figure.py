@@ -19,11 +19,14 @@ from analysis.report.interactive import as_json, interactive
 from analysis.report.names import checked_name
 from analysis.report.table import NOTHING, grid, write_csv
 
-ONE_WIDTH = (
-    "<style>.chart.narrow{display:none}@media screen and (max-width:45rem)"
-    "{.chart.wide{display:none}.chart.narrow{display:block}}</style>"
+ALONE = (
+    "<style>.chart svg{overflow:visible;max-width:100%;height:auto}.chart.narrow{display:none}"
+    "@media screen and (max-width:45rem){.chart.wide{display:none}.chart.narrow{display:block}}</style>"
 )
-"""Goes with each figure: in JupyterLab, without the report's style sheet, both drawings would show."""
+"""Goes with each figure, for JupyterLab, which has not the report's style sheet.
+
+Both drawings would show; and a label would be cut where the browser's font is wider than the one it was measured with.
+"""
 _TEXTS = {"datasets", "domain", "sort", "title", "description"}
 _EMPTY = re.compile(r'<g\b[^>]*\brole="graphics-symbol"[^>]*?(?:/>|></g>)')
 """A layer that drew nothing: a reader of the screen would be told of a picture without a name."""
@@ -78,7 +81,7 @@ def figure(
     legend = f"<figcaption>{escape(redact(caption).text)}{links}</figcaption>"
     live = {**interactive(spec), "usermeta": {"columns": legend_columns(spec)}}
     html = (
-        f'<figure id="fig-{name}">{ONE_WIDTH}{_heading(spec)}{drawn}'
+        f'<figure id="fig-{name}">{ALONE}{_heading(spec)}{drawn}'
         f'<script type="application/json" class="spec">{as_json(live)}</script>{legend}'
         f"<details><summary>The numbers</summary>{numbers}</details></figure>"
     )

@@ -1,6 +1,5 @@
 """The first page: what the data say, how sure that is, what could not be said, and where it comes from."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isinf
@@ -11,6 +10,7 @@ from analysis.redact import redact
 from analysis.report.answer import anchor, source
 from analysis.report.errors import ReportError
 from analysis.report.grouping import Caution, Group, cautions, groups
+from analysis.report.headline import divided
 from analysis.report.labels import label
 from analysis.report.names import NUMBERS
 from analysis.report.pages import Heading, Page, fill
@@ -21,7 +21,6 @@ from analysis.report.takeaways import SHOWN, TO_DO, rank
 NUMBERS_SHOWN = 3
 """Most numbers under a takeaway that are not folded away."""
 LEVERS = "25-levers"
-_END = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,8 @@ class Takeaway:
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Its first sentence, the second, and the others, which are folded away."""
-        first, *others = _END.split(self.sentence)
-        return first, " ".join(others[:1]), " ".join(others[1:])
+        """Its headline, what is read with it, and what is folded away."""
+        return divided(self.sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,17 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One notebook's page: `body` is the HTML between header and footer, `summary` one sentence of plain text."""
+    """One notebook's page: `body` is the HTML between header and footer, `summary` one sentence of plain text.
+
+    Where the study has nothing for it, `nothing` says what is missing and how to get it.
+    """
 
     stem: str
     title: str
     summary: str
     body: str
     toc: tuple[Heading, ...]
+    nothing: str = ""
 
 
 def render(page: Page, pages: Sequence[Page], study: str, banner: str = "") -> str:

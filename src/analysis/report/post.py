@@ -97,7 +97,8 @@ def markdown(m: Material, top: Head, sections: list[Section]) -> str:
 def html(m: Material, top: Head, sections: list[Section]) -> str:
     """The post as a page of the report."""
     index = (m.report / "index.html").read_text(encoding="utf-8")
-    pages = [SimpleNamespace(stem=stem, title=Markup(title)) for stem, title in _NAV.findall(index) if stem != "index"]
+    named = [(stem, title) for stem, title in _NAV.findall(index) if stem != "index"]
+    pages = [SimpleNamespace(stem=stem, title=Markup(title), nothing="") for stem, title in named]
     return fill(
         "post/post.html.j2", "post", study=redact(str(m.results["study"])).text, pages=pages, here="post", toc=(),
         head=_redacted(top), sections=sections, notes=Notes(), banner=m.banner,

@@ -1,4 +1,4 @@
-"""What the search within a report finds: pages, sections, figures, tables and numbers."""
+"""What the search within a report finds: pages, sections, what to do, figures, tables and numbers."""
 
 import json
 import re
@@ -8,42 +8,61 @@ from pathlib import Path
 
 from analysis.estimates.rounding import show
 from analysis.report.answer import anchor
+from analysis.report.everyday import WORDS
 from analysis.report.labels import label
 from analysis.report.names import NUMBERS
 from analysis.report.pages import Page
 from analysis.report.results import Results
 
-SCRIPT = Path(__file__).parent / "assets" / "search.js"
+ASSETS = Path(__file__).parent / "assets"
+START, END = "window.REPORT = ", ";\n"
+"""Around the index in the script."""
 _FIGURE = re.compile(r'<figure id="(fig-[^"]+)">.*?<p class="title">(.*?)</p><p class="subtitle">(.*?)</p>', re.S)
 _TABLE = re.compile(r'<div class="table" id="(table-[^"]+)">.*?<caption><span>(.*?)</span>', re.S)
 Row = dict[str, str]
 
 
 def search_script(pages: Sequence[Page], results: Results) -> str:
-    """assets/search.js: the index, then the script that searches it. All texts are redacted already."""
+    """The index, the script that searches it, and the one that opens folds. All texts are redacted already."""
     rows = [row for page in pages for row in _of_page(page)]
+    titles = {page.stem: page.title for page in pages}
     rows += [
-        {"kind": "number", "title": label(e), "text": show(e), "page": e.id, "href": f"{NUMBERS}.html#{anchor(e)}"}
-        for e in results.estimates()
+        _row("what to do", step, row["sentence"], titles[row["page"]], f"{row['page']}.html")
+        for row in results.json["takeaways"]
+        if (step := row.get("next_step"))
     ]
+    rows += [
+        _row("number", label(e), show(e), e.id, f"{NUMBERS}.html#{anchor(e)}") for e in results.estimates()
+    ]  # fmt: skip
+    return with_index(rows)
+
+
+def with_index(rows: Sequence[Row]) -> str:
+    """The scripts of a page with these rows to be found."""
     index = json.dumps(rows, ensure_ascii=True, separators=(",", ":"))
-    return f"window.REPORT = {index};\n{SCRIPT.read_text(encoding='utf-8')}"
+    scripts = "".join((ASSETS / name).read_text(encoding="utf-8") for name in ("search.js", "folds.js"))
+    return f"{START}{index}{END}{scripts}"
+
+
+def index_in(script: str) -> list[Row]:
+    """The rows that can be found by a script that search_script made."""
+    rows: list[Row] = json.loads(script.removeprefix(START).partition(END)[0])
+    return rows
 
 
 def _of_page(page: Page) -> Iterator[Row]:
     place = f"{page.stem}.html"
-    yield {"kind": "page", "title": page.title, "text": page.summary, "page": "", "href": place}
+    yield _row("page", page.title, page.nothing or page.summary, "", place)
     for heading in page.toc if page.stem != NUMBERS else ():
-        yield {
-            "kind": "section", "title": heading.text, "text": "", "page": page.title,
-            "href": f"{place}#{heading.anchor}",
-        }  # fmt: skip
+        yield _row("section", heading.text, "", page.title, f"{place}#{heading.anchor}")
     for name, title, subtitle in _FIGURE.findall(page.body):
-        yield {
-            "kind": "figure", "title": unescape(title), "text": unescape(subtitle), "page": page.title,
-            "href": f"{place}#{name}",
-        }  # fmt: skip
+        yield _row("figure", unescape(title), unescape(subtitle), page.title, f"{place}#{name}")
     for name, caption in _TABLE.findall(page.body):
-        yield {
-            "kind": "table", "title": unescape(caption), "text": "", "page": page.title, "href": f"{place}#{name}"
-        }  # fmt: skip
+        yield _row("table", unescape(caption), "", page.title, f"{place}#{name}")
+
+
+def _row(kind: str, title: str, text: str, page: str, href: str) -> Row:
+    words = WORDS.get(href.replace(".html", ""), "")
+    return {"kind": kind, "title": title, "text": text, "page": page, "href": href} | (
+        {"words": words} if words else {}
+    )

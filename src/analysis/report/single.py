@@ -1,8 +1,9 @@
-"""A finished report as one HTML file: all pages, drawings and the script of the figures in it, nothing beside it.
+"""A finished report as one HTML file: all pages, drawings and scripts in it, nothing beside it.
 
-Made from the report's own pages, so that it says what they say. Each page becomes a section; its ids get the page's
-name before them, and links between pages become links within the file. The files to download (SVG, PNG, CSV,
-results.json) stay with the report.
+Made from the report's own pages, so that it says what they say. Each page becomes a section with its contents; its ids
+get the page's name before them, and links between pages, and of the search, become links within the file. The search
+looks up the numbers on the page of all numbers, so that they are not in the file twice. The files to download (SVG,
+PNG, CSV, results.json) stay with the report.
 """
 
 import base64
@@ -14,15 +15,19 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis.report.answer import NOTHING
 from analysis.report.errors import ReportError
 from analysis.report.interactive import FIGURES
-from analysis.report.pages import TEMPLATES
+from analysis.report.pages import SCRIPTS, TEMPLATES
+from analysis.report.search_index import index_in, with_index
 
 _MAIN = re.compile(r'<main id="main"[^>]*>(.*?)</main>', re.S)
+_CONTENTS = re.compile(r'<nav class="toc".*?(<ul>.*?</ul>)</nav>', re.S)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.S)
 _STYLE = re.compile(r"<style>(.*?)</style>", re.S)
 _BANNER = re.compile(r'<p class="banner.*?</p>', re.S)
 _PAGES = re.compile(r'<li><a href="([\w.-]+)\.html"')
+_SEARCH = SCRIPTS[0]
 _MARK, _HEAD = b'<meta name="generator" content="analysis single">', 1 << 16
 _FILES = re.compile(r'<a\b[^>]* href="(?:figures|tables)/[^"]*"[^>]*>[^<]*</a> ?|<a href="results\.json">([^<]*)</a>')
 """Links to files, whatever the order of their attributes: notebooks are cleaned on their way to a page."""
@@ -35,6 +40,12 @@ class Section:
     name: str
     title: Markup
     body: Markup
+    contents: Markup
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the study has nothing for the page."""
+        return f'class="{NOTHING}"' in self.body
 
 
 def check_place(file: Path) -> None:
@@ -55,7 +66,7 @@ def single(report: Path) -> str:
     index = (report / "index.html").read_text(encoding="utf-8")
     names = list(dict.fromkeys(["index", *_PAGES.findall(index)]))
     sections = [_section(name, (report / f"{name}.html").read_text(encoding="utf-8"), names) for name in names]
-    script = _script(report)
+    script = _script(report, names)
     template = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     return template.get_template("single.html.j2").render(
         title=sections[0].title, sections=sections, style=Markup(_found(_STYLE, index)), script=Markup(script),
@@ -64,20 +75,32 @@ def single(report: Path) -> str:
     )  # fmt: skip
 
 
-def _script(report: Path) -> str:
-    """The figures' script, fit to stand inside a script element."""
-    text = (report / "assets" / FIGURES).read_text(encoding="utf-8")
+def _script(report: Path, names: list[str]) -> str:
+    """The scripts of a page, fit to stand inside a script element: search first, which needs nothing of the others."""
+    found = index_in((report / _SEARCH).read_text(encoding="utf-8"))
+    rows = [{**row, "href": _within(row["href"], names)} for row in found if row["kind"] != "number"]
+    text = with_index(rows) + (report / "assets" / FIGURES).read_text(encoding="utf-8")
     return re.sub(r"</(script)", r"<\\/\1", text, flags=re.I).replace("<!--", "<\\!--")
 
 
 def _section(name: str, html: str, names: list[str]) -> Section:
-    body = _FILES.sub(lambda match: match[1] or "", _found(_MAIN, html))
-    body = re.sub(r'(\s)id="([^"]+)"', rf'\1id="{name}--\2"', body)
-    body = re.sub(r'(url\(#|(?:xlink:)?href="#)', rf"\g<1>{name}--", body)
-    others = "|".join(map(re.escape, names))
-    body = re.sub(rf'href="({others})\.html#([^"]*)"', r'href="#\1--\2"', body)
-    body = re.sub(rf'href="({others})\.html"', r'href="#\1--main"', body)
-    return Section(name, Markup(_found(_TITLE, html).rsplit(" – ", 1)[0].strip()), Markup(body))
+    body = _inside(_FILES.sub(lambda match: match[1] or "", _found(_MAIN, html)), name, names)
+    contents = _inside(match[1], name, names) if (match := _CONTENTS.search(html)) else ""
+    return Section(name, Markup(_found(_TITLE, html).rsplit(" – ", 1)[0].strip()), Markup(body), Markup(contents))
+
+
+def _inside(html: str, name: str, names: list[str]) -> str:
+    """A part of a page with its ids and links as they are within the file."""
+    html = re.sub(r'(\s)id="([^"]+)"', rf'\1id="{name}--\2"', html)
+    html = re.sub(r'(url\(#|(?:xlink:)?href="#)', rf"\g<1>{name}--", html)
+    return re.sub(r'href="([^"#]+\.html[^"]*)"', lambda match: f'href="{_within(match[1], names)}"', html)
+
+
+def _within(link: str, names: list[str]) -> str:
+    """A link from page to page as one within the file; any other as it is."""
+    page, _, anchor = link.partition("#")
+    name = page.removesuffix(".html")
+    return f"#{name}--{anchor or 'main'}" if name in names else link
 
 
 def _found(pattern: re.Pattern[str], html: str) -> str:

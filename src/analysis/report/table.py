@@ -28,11 +28,11 @@ from analysis.report.names import NUMBERS, checked_name
 ROWS = 1_000
 """Most rows of a table in a page: nobody reads more, and a browser has to lay them out."""
 NARROW_COLUMNS = 4
-"""More columns than these do not fit a phone: the table says that it scrolls."""
+"""More columns than these do not fit a phone; a browser that knows what fits is asked instead (style.css)."""
 PRINTED_PLACES = 2
 """Logs print GiB and seconds with two decimals."""
-SHORT = 36
-"""Characters of a text that stays in one line; a column with a longer one gets room to wrap."""
+LINE, SHORT = 20, 36
+"""Characters of a text that stays in one line, and of one that does where there is room; a longer one gets some."""
 NAME = 16
 """Characters of a row's name that stays in one line on a narrow screen too."""
 LONG, FIRST_WORDS = 80, 56
@@ -90,10 +90,11 @@ def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, 
         for row, of, sign in islice(zip(_rounded(rows), cells, signs, strict=True), ROWS)
     )
     body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
-    hint = '<p class="hint" aria-hidden="true">Scroll sideways: more columns →</p>' if _is_wide(rows) else ""
+    many = " many" if rows.width > NARROW_COLUMNS else ""
+    hint = f'<span class="hint{many}" aria-hidden="true">Scroll sideways: more columns →</span>' if rows.height else ""
     return (
-        f'{hint}<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
-        f"<caption><span>{label}</span></caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
+        f'<div class="scroll" role="region" aria-label="{label}" tabindex="0"><table>'
+        f"<caption><span>{label}</span>{hint}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>"
         f"{_left_out(rows.height, linked)}{marks.legend(signs)}"
     )
 
@@ -182,10 +183,6 @@ def _parts(frame: Frame, name: str, assumed: Assumptions) -> tuple[pl.DataFrame,
     return rows, cells, marks.of_rows(rows.iter_rows(named=True), cells, name, assumed)
 
 
-def _is_wide(rows: pl.DataFrame) -> bool:
-    return rows.width > NARROW_COLUMNS and not rows.is_empty()
-
-
 def _rounded(rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
     """The rows, with decimals where a column or a row says how many.
 
@@ -210,11 +207,11 @@ def _places(value: float) -> int:
 
 
 def _class(column: pl.Series) -> str:
-    """How a column of text is laid out: in one line where it is short, never crushed where it is long."""
+    """How a column of text is laid out: in one line where it is short, never crushed where it is longer."""
     longest = column.cast(pl.String).str.len_chars().max()
     if not isinstance(longest, int):  # nothing in it
         return ""
-    return ' class="short"' if longest <= SHORT else ' class="long"'
+    return f' class="{"short" if longest <= LINE else "short text" if longest <= SHORT else "long"}"'
 
 
 def _wrapping(column: pl.Series) -> str:
