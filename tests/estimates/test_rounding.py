@@ -72,7 +72,7 @@ def test_a_census_keeps_its_digits() -> None:
     assert show(Estimate(1_110_893, "tokens", "census", "log")) == "1,110,893 tokens"
     assert show(Estimate(280, "", "census", "count")) == "280"
     assert show(Estimate(0.13412, "1", "census", "ratio of sums")) == "13.4 %"
-    assert show(Estimate(9.8 * 2**30, "bytes", "census", "log"), digits=2) == "9.8 GiB"
+    assert show(Estimate(9.8 * 2**30, "bytes", "census", "log")) == "9.80 GiB"
     assert show(Estimate(1.4465, "1", "census", "log", id="pool.requests_at_max_length")) == "1.45"
 
 

@@ -9,10 +9,10 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings.frames import rows
 from analysis.findings.pool_eras import token_figure
-from analysis.findings.token_pool import PINNED, boots, by_population
+from analysis.findings.token_pool import GIB, PINNED, boots, by_population
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
@@ -48,7 +48,7 @@ def sentence(measured: list[Estimate], predictions: list[Estimate], identity: li
         worst = max(broken, key=lambda e: e.value or 0)
         doubt = (
             f" Memory and pool contradict each other in arm {worst.qualifiers['arm']}: what one longest request takes "
-            f"differs by {100 * (worst.value or 0):.0f} % between boots of one configuration."
+            f"differs by {show_value(worst)} between boots of one configuration."
         )
     known = headline(predictions)
     if not known:
@@ -119,7 +119,7 @@ def measures_table(
         known = {
             c: e for c in MEASURED.values() if (e := printed[boot["boot"], c]).value is not None or boot[c] is None
         }
-        row = {**boot, **{c: Shown(e, boot[c], "value") for c, e in known.items()}}
+        row = {**boot, **{c: cells.ends(e, 1 / GIB if e.unit == "bytes" else 1)["value"] for c, e in known.items()}}
         need = needs.get((boot["arm"], str(boot["length"]), str(boot["batch tokens"])))
         if need is not None:
             row["need of one (MiB)"] = Shown(need, boot["need of one (MiB)"], "input")
@@ -225,7 +225,7 @@ def _factor(e: Estimate) -> str | None:
     """The figure; where it has no interval, as exact as the log has it: the reason stands beside it."""
     if e.value is None:
         return None
-    return show(e) if e.low is not None else show_number(e.value, e.unit)
+    return show(e) if e.low is not None else show_value(e)
 
 
 def identity_table(identity: list[Estimate]) -> pl.DataFrame:
@@ -234,7 +234,7 @@ def identity_table(identity: list[Estimate]) -> pl.DataFrame:
         {
             "arm": e.qualifiers["arm"], "length": e.qualifiers.get("max_model_len"),
             "batch tokens": e.qualifiers.get("batch_tokens"), "boots": e.n,
-            "disagreement (%)": Shown(e, None if e.value is None else round(100 * e.value, 2), "value"),
+            "disagreement (%)": cells.ends(e, 100)["value"],
             "one story": None if e.verdict is None else e.verdict == "holds",
         }
         for e in identity
