@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import floor, inf, isclose, isfinite, log10
 
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.units import GIB, NOT_NEGATIVE, PLAIN_IDS, Scale, scale_of
+from analysis.estimates.units import CHANCES, GIB, NOT_NEGATIVE, PLAIN_IDS, SMALL, Scale, scale_of
 
 COUNTED = frozenset({"census", "identity"})
 """Kinds of a figure that is due no interval."""
@@ -91,6 +91,13 @@ def show_number(value: float | None, unit: str = "", *, digits: int | None = Non
     return _in_scale(_below_all(value / scale.divisor, digits or CENSUS_DIGITS, whole), scale)
 
 
+def show_chance(value: float) -> str:
+    """A chance as %: two digits, none in the far tails."""
+    if 0 < value < SMALL or 1 - SMALL < value < 1:
+        return f"under {show_number(SMALL, '1', digits=1)}" if value < SMALL else f"over {show_number(1 - SMALL, '1')}"
+    return show_number(value, "1", digits=BARE_DIGITS)
+
+
 def show_limit(value: float, unit: str = "", *, upper: bool = False, plain: bool = False) -> str:
     """A limit with its unit, three digits: a lower one rounded down, an upper one up."""
     if not isfinite(value) or _is_whole(value, unit, plain):
@@ -162,6 +169,8 @@ def _with_ends(e: Estimate, low: float, high: float, plain: bool) -> tuple[str, 
 def _without_ends(e: Estimate, plain: bool) -> str:
     if e.value is None or not isfinite(e.value):
         return show_number(e.value, e.unit, plain=plain)
+    if e.id in CHANCES and e.kind not in COUNTED:
+        return show_chance(e.value)
     scale = _scale(e, e.value, plain)
     return _in_scale(_alone(e, e.value / scale.divisor, plain), scale)
 

@@ -23,6 +23,10 @@ PLAIN_IDS = frozenset(
     }
 )
 """Figures in unit 1 that are not shares and are therefore not shown as %."""
+CHANCES = frozenset({"kv.refusal_probability"})
+"""Figures from the tails of few boots: without their false digits."""
+SMALL = 0.001
+"""A chance below this comes from a far tail: it is shown as "under 0.1 %"."""
 NOT_NEGATIVE = frozenset(
     {
         "at_length.decode_seconds",

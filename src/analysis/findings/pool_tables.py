@@ -34,14 +34,20 @@ def headline(predictions: list[Estimate]) -> list[Estimate]:
     return [e for e in known if e.qualifiers["measure"] == "tokens"] or known
 
 
-def sentence(measured: list[Estimate], predictions: list[Estimate], identity: list[Estimate]) -> str:
-    """The answer: the pools there are, how far the next boot may lie, and whether memory and pool tell one story."""
-    pools = [e.value for e in measured if e.id == "pool.tokens" and e.value is not None]
-    if not pools:
+def sentence(
+    measured: list[Estimate],
+    predictions: list[Estimate],
+    identity: list[Estimate],
+    every: list[Estimate] | None = None,
+) -> str:
+    """The answer: the pools there are, how far the next boot may lie, and whether memory and pool tell one story.
+
+    Given `every` figure of the boots, `measured` are those of them that rest on nothing assumed.
+    """
+    there = _pools(measured if every is None else every)
+    if not there:
         return "What the token pool is cannot be said: no boot log prints one."
-    seen = f"The {len(pools)} boots with a pool hold {_range(min(pools), max(pools))}"
-    if len(pools) == 1:
-        seen = f"The one boot with a pool holds {show_number(pools[0], 'tokens')}"
+    seen = _seen(_pools(measured), len(there))
     broken = [e for e in identity if e.verdict == "broken"]
     doubt = ""
     if broken:
@@ -60,6 +66,23 @@ def sentence(measured: list[Estimate], predictions: list[Estimate], identity: li
         f"{seen}; where {what}the next boot of a setting lies is known to ±{ceil(100 * reach)} % at the worst "
         f"(arm {arm}).{doubt}"
     )
+
+
+def _pools(measured: list[Estimate]) -> dict[str, float]:
+    """The pool of each boot that has one."""
+    return {e.qualifiers["boot"]: e.value for e in measured if e.id == "pool.tokens" and e.value is not None}
+
+
+def _seen(pools: dict[str, float], there: int) -> str:
+    """What the boots hold; where some pools rest on assumed figures, which are counted."""
+    hold = "hold " + _range(min(pools.values()), max(pools.values())) if pools else ""
+    if len(pools) == 1:
+        hold = f"holds {show_number(max(pools.values()), 'tokens')}"
+    if len(pools) == there:
+        return f"The one boot with a pool {hold}" if there == 1 else f"The {there} boots with a pool {hold}"
+    if not pools:
+        return f"The pools of all {there} boots with one rest on assumed figures"
+    return f"Of {there} boots with a pool {', '.join(pools)} {hold}; the other pools rest on assumed figures"
 
 
 def next_step(predictions: list[Estimate]) -> str:
