@@ -137,6 +137,7 @@ def test_a_shown_limit_is_never_inside(value: float, upper: bool) -> None:
         (replace(no_interval(0.99999, "1", "m", "r"), id="kv.refusal_probability"), "over 99.9 % (no interval: r)",
          "over 99.9 %"),
         (not_computable("s", "x"), "not computable: x", "not known"),
+        (Estimate(5_977.0, "tokens", "bound", "m", 5_977.0, inf), "at least 5,977 tokens", "5,977 tokens"),
     ],
 )  # fmt: skip
 def test_a_value_alone_has_the_digits_of_the_whole(estimate: Estimate, text: str, alone: str) -> None:

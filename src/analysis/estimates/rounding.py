@@ -115,10 +115,11 @@ def show(estimate: Estimate, *, plain: bool | None = None) -> str:
 
 
 def show_value(estimate: Estimate) -> str:
-    """The figure alone, without its interval or why it has none: with the digits that it has in `show`."""
+    """The figure alone, without its interval, why it has none or that it is a limit: with its digits in `show`."""
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return show_number(None)
-    return _told(estimate, estimate.id in PLAIN_IDS)[0]
+    told = _told(estimate, estimate.id in PLAIN_IDS)[0]
+    return told if estimate.value is None else told.removeprefix("at least ")
 
 
 def show_in_column(
