@@ -219,7 +219,7 @@ RULES: list[Rule] = [
     _rule("secret", r"""((?<![a-z0-9])otp=)(\d{4,})""", _keep_key("[secret]")),
     _rule("secret", r"""((?:\s|^)(?:-u|--user|--proxy-user)[ \t=]+)([^\s"':]+:[^\s"']+)""", _keep_key("[secret]")),
     _rule("secret", r"""(\b(?:sshpass\s+-p\s*|mysql\w*\s[^\n|;&]{0,200}?\s-p))([^\s"']+)""", _keep_key("[secret]")),
-    _rule("secret", rf"""((?<![\w.-]){PLURAL_KEY}{_QUOTE}\s{{0,4}}{ASSIGN}\s{{0,4}})(?!{FIGURE}){_VALUE}""",
+    _rule("secret", rf"""({PLURAL_KEY}{_QUOTE}\s{{0,4}}{ASSIGN}\s{{0,4}})(?!{FIGURE}){_VALUE}""",
           _keep_key("[secret]")),
     _rule("secret", rf"({_KEYS_ALONE})({_KEYS_LIST})", _keep_key("[secret]")),
     *(_rule(f"{kind} number", pattern, _number_named(kind, holds)) for kind, pattern, holds in NUMBERS),

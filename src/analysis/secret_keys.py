@@ -38,7 +38,9 @@ SECRET_KEY = (
     r"|(?-i:(?<!MAX)(?<!NUM)(?<!PER)(?<!EOS)(?<!BOS)(?<!PAD)(?<!UNK)_TOKEN))"
 )
 """Ends of names that say secret whatever stands there."""
-PLURAL_KEY = rf"[\w.-]*(?:secrets|passw(?:or)?ds|passphrases|(?:{_LOCKS}|private)[_-]?keys|(?:{_HOLDERS})[_-]?tokens)"
+PLURAL_KEY = (
+    rf"(?<![a-z])(?:secrets|passw(?:or)?ds|passphrases|(?:{_LOCKS}|private)[_-]?keys|(?:{_HOLDERS})[_-]?tokens)"
+)
 """Several of them, unless the value is a figure: tokens are counted too."""
 LIKELY_KEY = rf"(?<=\w)(?:{_ends('token', _NO_SECRET_TOKENS)}|{_ends('key', _NO_SECRET_KEYS)})"
 """Names that say so unless the value is a figure, a flag or the like."""
