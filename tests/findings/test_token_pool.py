@@ -186,11 +186,12 @@ def test_the_sentence_says_which_boots_are_counted_where_the_table_has_more() ->
         return Estimate(tokens, "tokens", "census", "log").named("pool.tokens", "f", boot=boot, arm="a")
 
     every = [pool("a", 100.0), pool("b", 300.0), pool("c", 200.0)]
+    rest = "; the others rest on assumed figures"
     next_boot = "; what the next boot gets cannot be said: no two profiled boots of one setting differ."
     said = {n: pool_tables.sentence(every[:n], [], [], every) for n in range(4)}
     assert said == {
         0: f"The pools of all 3 boots with one rest on assumed figures{next_boot}",
-        1: f"Of 3 boots with a pool a holds 100 tokens; the other pools rest on assumed figures{next_boot}",
-        2: f"Of 3 boots with a pool a, b hold 100 to 300 tokens; the other pools rest on assumed figures{next_boot}",
+        1: f"Of 3 boots with a pool the 1 counted here (a) holds 100 tokens{rest}{next_boot}",
+        2: f"Of 3 boots with a pool the 2 counted here (a, b) hold 100 to 300 tokens{rest}{next_boot}",
         3: f"The 3 boots with a pool hold 100 to 300 tokens{next_boot}",
     }

@@ -21,6 +21,8 @@ MEASURED = {
 }  # fmt: skip
 """The columns of the table of boots that show what token_pool.census reads."""
 FIGURE = "the token figure is"
+MOST_NAMED = 6
+"""Most boots that a sentence names."""
 SETTLED = 4
 """Boots of a setting at which the spread has a ceiling within a factor of five."""
 UNLESS = "the setting, the engine's version or what else runs on the machine changes: that is another population."
@@ -82,7 +84,10 @@ def _seen(pools: dict[str, float], there: int) -> str:
         return f"The one boot with a pool {hold}" if there == 1 else f"The {there} boots with a pool {hold}"
     if not pools:
         return f"The pools of all {there} boots with one rest on assumed figures"
-    return f"Of {there} boots with a pool {', '.join(pools)} {hold}; the other pools rest on assumed figures"
+    names = f" ({', '.join(pools)})" if len(pools) <= MOST_NAMED else ""
+    return (
+        f"Of {there} boots with a pool the {len(pools)} counted here{names} {hold}; the others rest on assumed figures"
+    )
 
 
 def next_step(predictions: list[Estimate]) -> str:
