@@ -9,7 +9,8 @@ import ipaddress
 import re
 from collections.abc import Callable
 
-from analysis.secret_keys import ASSIGN, COOKIE, FIGURE, LIKELY_KEY, SECRET_KEY, SHORT_KEY, WORDS_ALONE
+from analysis.redact_numbers import NUMBERS
+from analysis.secret_keys import ASSIGN, COOKIE, FIGURE, LIKELY_KEY, PLURAL_KEY, SECRET_KEY, SHORT_KEY, WORDS_ALONE
 
 Replace = Callable[[re.Match[str]], str]
 Rule = tuple[str, re.Pattern[str], Replace]
@@ -25,9 +26,15 @@ _DEEP = "|".join(_ESCAPED.replace("N", str(n)).replace("M", str(n + 1)) for n in
 _QUOTED = "|".join(form.replace("Q", quote) for form in (_DEEP, _PLAIN) for quote in "\"'")
 """A quoted text, up to three times escaped, with quotes of the next depth in it; one that is not closed, as in a line
 that was cut, goes on to the line's end. A quote between = and a word opens another text."""
-_LISTED = r"""\[(?:"[^"]*"|'[^']*'|[^\]"'])*(?:\]|\Z)|\((?:"[^"]*"|'[^']*'|[^)"'])*(?:\)|\Z)"""
+_ITEM = r"""(?:"[^"]*"|'[^']*'|["'][^"'\n]*$|[^\E"'])*"""
+_LISTED = "|".join(rf"\{left}{_ITEM.replace('E', right)}(?:\{right}|\Z)" for left, right in ("[]", "()"))
+"""What stands in brackets; a quote that is not closed, as in a line that was cut, goes on to the line's end."""
 _VALUE = rf"""({_LISTED}|{_QUOTED}|[^\s"',;}}\])&\[(]+)"""
 _NAME = rf"""({_QUOTED}|[^\s"',;}}\])&{{(\[]+(?:\[[\d,-]*\])?)"""
+_RANDOM = r"(?=[a-z0-9]*\d)(?=[0-9]*[a-z])[a-z0-9]{10,}(?![\w.])"
+_KEYS_ALONE = rf"""(?<![\w.-])(?:keys|tokens){_QUOTE}\s?[:=]\s?"""
+_KEYS_LIST = rf"""(?:[\["'(]{{1,2}})?{_RANDOM}(?:["']?[,;]?[ ]?["']?{_RANDOM})*["')\]]{{0,2}}"""
+"""What is called keys and is a list of nothing but mixed letters and digits; names of layers and fields are not."""
 _TOKENS = (
     r"hf_\w{10,}|api_org_\w{20,}|sk-[\w-]{16,}|[sr]k_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}"
     r"|gl(?:pat|rt|dt|ptt|ft|soat|cbt|imt|agent)-[\w-]{16,}|xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{10,}"
@@ -52,7 +59,7 @@ _TEXT_KEY = (
     r"(?:(?:system_|user_)?prompts?|(?:generated|output|prompt|input)_texts?|text|content|messages|completion|inputs?"
     r"|outputs?|response|instructions?)"
 )
-_TEXTS = rf"""(\[(?=\s*[\["'{{])(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^\]"'])*(?:\]|\Z)|{_QUOTED})"""
+_TEXTS = rf"""(\[(?=\s*[\["'{{])(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|["'][^"'\n]*$|[^\]"'])*(?:\]|\Z)|{_QUOTED})"""
 _REQUEST_LINE = r"""(received request [^\n]{0,200}?\bprompt: )([^\s"'\[][^\n]*?)(?=, (?:params|prompt_token_ids)|$)"""
 _TOKEN_IDS = rf"""((?<![\w.-])(?:(?:prompt_|output_)?token_ids|input_ids){_QUOTE}\s?[:=]\s?)(\[[\d\s,…]+(?:\]|\Z))"""
 _SUFFIXES = (
@@ -148,6 +155,16 @@ def _pseudonym(kind: str) -> Replace:
     return lambda match: _named(kind, match[0])
 
 
+def _number_named(kind: str, holds: Callable[[str], bool]) -> Replace:
+    """Replace group 2, a number with or without blanks and dashes in it, where it is what it seems to be."""
+
+    def replace(match: re.Match[str]) -> str:
+        text = re.sub(r"[^0-9a-z]", "", match[2].lower())
+        return f"{match[1]}{_named(kind, text)}" if holds(text) else match[0]
+
+    return replace
+
+
 def _user(match: re.Match[str]) -> str:
     return _named("user", match[1]) if match[1] else "~"
 
@@ -202,6 +219,10 @@ RULES: list[Rule] = [
     _rule("secret", r"""((?<![a-z0-9])otp=)(\d{4,})""", _keep_key("[secret]")),
     _rule("secret", r"""((?:\s|^)(?:-u|--user|--proxy-user)[ \t=]+)([^\s"':]+:[^\s"']+)""", _keep_key("[secret]")),
     _rule("secret", r"""(\b(?:sshpass\s+-p\s*|mysql\w*\s[^\n|;&]{0,200}?\s-p))([^\s"']+)""", _keep_key("[secret]")),
+    _rule("secret", rf"""({PLURAL_KEY}{_QUOTE}\s{{0,4}}{ASSIGN}\s{{0,4}})(?!{FIGURE}){_VALUE}""",
+          _keep_key("[secret]")),
+    _rule("secret", rf"({_KEYS_ALONE})({_KEYS_LIST})", _keep_key("[secret]")),
+    *(_rule(f"{kind} number", pattern, _number_named(kind, holds)) for kind, pattern, holds in NUMBERS),
     _rule("e-mail", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}", _pseudonym("e-mail")),
     _rule("user", r"(?<![\w.@/-])[\w.-]{1,64}@[\w-]{1,63}(?=:[~/])", _pseudonym("user")),
     _rule("ip address", rf"{_VERSION}|(?<![\w.])(?<!==)(?:\d{{1,3}}\.){{3}}\d{{1,3}}(?!\w|\.\d)", _address),

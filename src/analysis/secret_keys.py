@@ -24,16 +24,24 @@ def _ends(end: str, words: tuple[str, ...]) -> str:
 
 
 ASSIGN = r"(?:[:=]|%3[ad])"
+_HOLDERS = (
+    r"identity|registry|hf|hub|face|auth|access|api|refresh|session|bearer|github|gitlab|slack|bot|app|id|wandb|user"
+    r"|aws|security|client|service|deploy|bootstrap|csrf|xsrf"
+)
+_LOCKS = "access|account|storage|shared|signing|encryption|master|subscription|license|ssh"
 SECRET_KEY = (
     r"[\w.-]*(?:api[_-]?keys?|secret(?:[_-]?(?:access)?[_-]?key)?(?:_base)?|passw(?:or)?d|passphrase|passcode"
     r"|private[_-]?key(?:[_-]?id)?"
-    r"|(?:access|account|storage|shared|signing|encryption|master|subscription|license|ssh)[_-]?key(?:[_-]?id)?"
+    rf"|(?:{_LOCKS})[_-]?key(?:[_-]?id)?"
     r"|(?<![a-z])(?:jwt|x-auth(?:-\w{1,40})?)"
-    r"|credentials?|signature|(?:identity|registry|hf|hub|face|auth|access|api|refresh|session|bearer|github|gitlab"
-    r"|slack|bot|app|id|wandb|user|aws|security|client|service|deploy|bootstrap|csrf|xsrf)[_-]?token"
+    rf"|credentials?|signature|(?:{_HOLDERS})[_-]?token"
     r"|(?-i:(?<!MAX)(?<!NUM)(?<!PER)(?<!EOS)(?<!BOS)(?<!PAD)(?<!UNK)_TOKEN))"
 )
 """Ends of names that say secret whatever stands there."""
+PLURAL_KEY = (
+    rf"(?<![a-z])(?:secrets|passw(?:or)?ds|passphrases|(?:{_LOCKS}|private)[_-]?keys|(?:{_HOLDERS})[_-]?tokens)"
+)
+"""Several of them, unless the value is a figure: tokens are counted too."""
 LIKELY_KEY = rf"(?<=\w)(?:{_ends('token', _NO_SECRET_TOKENS)}|{_ends('key', _NO_SECRET_KEYS)})"
 """Names that say so unless the value is a figure, a flag or the like."""
 SHORT_KEY = r"(?:(?<![a-z0-9])(?:pass|pwd|pw|otp)|(?-i:(?<![A-Za-z])[A-Z0-9_]*PASS))"

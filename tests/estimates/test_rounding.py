@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
-from analysis.estimates.rounding import round_interval, show, show_limit, show_number
+from analysis.estimates.rounding import round_interval, show, show_in_column, show_limit, show_number, show_value
 
 
 def estimate(value: float | None, low: float, high: float, unit: str = "1", **more: str) -> Estimate:
@@ -72,7 +72,7 @@ def test_a_census_keeps_its_digits() -> None:
     assert show(Estimate(1_110_893, "tokens", "census", "log")) == "1,110,893 tokens"
     assert show(Estimate(280, "", "census", "count")) == "280"
     assert show(Estimate(0.13412, "1", "census", "ratio of sums")) == "13.4 %"
-    assert show(Estimate(9.8 * 2**30, "bytes", "census", "log"), digits=2) == "9.8 GiB"
+    assert show(Estimate(9.8 * 2**30, "bytes", "census", "log")) == "9.80 GiB"
     assert show(Estimate(1.4465, "1", "census", "log", id="pool.requests_at_max_length")) == "1.45"
 
 
@@ -121,3 +121,47 @@ def test_a_limit_is_rounded_outwards_and_a_share_short_of_all_is_not_all(estimat
 def test_a_shown_limit_is_never_inside(value: float, upper: bool) -> None:
     shown = Decimal(show_limit(value, "x", upper=upper).removesuffix("x").replace(",", ""))
     assert shown >= Decimal(f"{value:.12g}") if upper else shown <= Decimal(f"{value:.12g}")
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text", "alone"),
+    [
+        (Estimate(30.35, "1", "census", "log", id="pool.requests_at_max_length"), "30.35", "30.35"),
+        (Estimate(12.08 * 2**30, "bytes", "census", "log"), "12.08 GiB", "12.08 GiB"),
+        (Estimate(0.06 * 2**30, "bytes", "census", "log"), "0.06 GiB", "0.06 GiB"),
+        (Estimate(512.0 * 2**20, "bytes", "census", "log"), "512 MiB", "512 MiB"),
+        (no_interval(1.4465, "x", "ratio", "one run per arm"), "1.4x (no interval: one run per arm)", "1.4x"),
+        (estimate(0.134, 0.113, 0.159), "13.4 % [11.3, 15.9]", "13.4 %"),
+        (replace(no_interval(1.5e-8, "1", "m", "r"), id="kv.refusal_probability"), "under 0.1 % (no interval: r)",
+         "under 0.1 %"),
+        (replace(no_interval(0.99999, "1", "m", "r"), id="kv.refusal_probability"), "over 99.9 % (no interval: r)",
+         "over 99.9 %"),
+        (not_computable("s", "x"), "not computable: x", "not known"),
+        (Estimate(5_977.0, "tokens", "bound", "m", 5_977.0, inf), "at least 5,977 tokens", "5,977 tokens"),
+    ],
+)  # fmt: skip
+def test_a_value_alone_has_the_digits_of_the_whole(estimate: Estimate, text: str, alone: str) -> None:
+    assert (show(estimate), show_value(estimate)) == (text, alone)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "scale", "column"),
+    [
+        (Estimate(30.35, "1", "census", "log", id="pool.requests_at_max_length"), 1, ("30.35", None, None)),
+        (Estimate(12.08 * 2**30, "bytes", "census", "log"), 2**-30, ("12.08", None, None)),
+        (Estimate(64.0, "1", "census", "log", id="pool.requests_at_max_length"), 1, ("64", None, None)),
+        (Estimate(994_477.0, "tokens", "census", "log"), 1, ("994,477", None, None)),
+        (Estimate(0.00301, "1", "identity", "m"), 100, ("0.301", None, None)),
+        (Estimate(0.99995, "1", "census", "m"), 100, ("99.995", None, None)),
+        (no_interval(1.4465, "x", "ratio", "one run per arm"), 1, ("1.4", None, None)),
+        (estimate(0.134, 0.113, 0.159), 100, ("13.4", "11.3", "15.9")),
+        (estimate(-0.5, -37, 43), 1, ("−0.5", "−40", "50")),
+        (Estimate(3.635, "1", "bound", "m", 3.635, inf, id="time.mean_concurrency"), 1, ("3.63", "3.63", None)),
+        (replace(estimate(8.58, -29.77, 46.93, "s"), id="mixed.ttft"), 1, ("8.6", "0", "50")),
+    ],
+)
+def test_a_column_has_the_digits_of_the_sentence(
+    estimate: Estimate, scale: float, column: tuple[str | None, ...]
+) -> None:
+    ends = (None if end is None or end == inf else scale * end for end in (estimate.low, estimate.high))
+    assert show_in_column(estimate, scale * (estimate.value or 0), *ends) == column

@@ -29,8 +29,9 @@ REQUEST, STEP, WALL = time_split.SHARE, step_time.SHARE, wall_states.SHARE
 def test_both_accountings_are_said_side_by_side() -> None:
     found = Accountings([_share(REQUEST, 0.169)], [_share(STEP, 0.41)], [], [_at_least(3.0)])
     assert found.sentence() == (
-        "In b prefill is 17 % of request-seconds and 41 % of the engine's step time. Of all request-seconds together, "
-        "decode takes most: prefill is 16.9 % [15.2, 18.6] of prefill and decode request-seconds. " + accountings.MIX
+        "In b prefill is 16.9 % of request-seconds and 41 % of the engine's step time. Of all request-seconds "
+        "together, decode takes most: prefill is 16.9 % [15.2, 18.6] of prefill and decode request-seconds. "
+        + accountings.MIX
     )
     assert [e.id for e in found.headline()] == [REQUEST, STEP]
 

@@ -9,6 +9,7 @@ from boot_logs import boot_log
 from scipy import stats
 
 from analysis import paths
+from analysis.estimates.rounding import show_chance
 from analysis.findings import boot_risk, kv_cost, kv_curves, kv_level_tables, kv_tables, memory_parts, risk_text
 from analysis.findings.kv_boots import GIB
 from analysis.study import Study
@@ -87,7 +88,7 @@ def test_tables_and_sentences_of_no_boots(write_study: WriteStudy) -> None:
     ("value", "said"), [(0.0, "0 %"), (1e-9, "under 0.1 %"), (0.043, "4.3 %"), (0.99999, "over 99.9 %")]
 )
 def test_far_tails_are_not_printed_with_false_digits(value: float, said: str) -> None:
-    assert kv_tables.share(value) == said
+    assert show_chance(value) == said
 
 
 def _risk(*arguments: str) -> subprocess.CompletedProcess[str]:

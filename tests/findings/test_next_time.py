@@ -14,7 +14,9 @@ from analysis.findings import next_time
 from analysis.findings.next_time import advice, record_of
 from analysis.findings.registry import Registry
 from analysis.redact import redact
-from analysis.report.next_time import data_of, section
+from analysis.report.next_time import PAGE, data_of, section, with_section
+from analysis.report.pages import Page
+from analysis.report.results import Results
 from analysis.study import Study
 
 RECORDS = next_time._table()["record"]
@@ -106,3 +108,38 @@ def test_a_name_that_a_shell_would_read_otherwise_is_not_put_into_a_command() ->
 
 def test_a_report_with_these_commands_may_be_shared() -> None:
     assert [redact(c).kinds for c in _commands("vllm 0.32.0") if redact(c).kinds] == []
+
+
+def test_a_boot_that_was_refused_is_not_asked_for_what_only_a_boot_that_serves_can_give() -> None:
+    pages = no_interval(None, "1", "none", "not computable: no timed pages")
+    prints = "not computable: the log of this boot (refused) does not print it"
+    found = [
+        no_interval(None, "tokens", "none", prints).named("pool.tokens", "f", boot="no"),
+        no_interval(None, "bytes", "none", prints).named("pool.available", "f", boot="no"),
+        *(pages.named("time.prefill_share", "f", boot=boot) for boot in ("yes", "no")),
+        pages.named("time.prefill_share", "f", run="all"),
+    ]
+    assert [(it.name, [dict(e.qualifiers) for e in it.figures]) for it in advice(found, "d/", ["vllm 0.32.0"])] == [
+        ("Metric pages before, during and after a load", [{"boot": "yes"}, {"run": "all"}]),
+        ("Whole boot logs", [{"boot": "no"}]),
+    ]
+    refusal = Estimate(3.0, "bytes", "census", "log").named("refusal.needed", "f", boot="yes")
+    assert [len(it.figures) for it in advice([*found, refusal], "d/")] == [1, 1]
+
+
+def test_a_cold_compile_cache_has_its_command() -> None:
+    step = no_interval(1.1, "x", "m", "one boot of each: scatter was not measured").named("pool.compile_step", "f")
+    cold = 'make capture-boot DATA=d/ REPEAT=2 NAME=cold-first CMD="env VLLM_CACHE_ROOT=$(mktemp -d) vllm serve MODEL"'
+    [found] = advice([step], "d/", ["vllm 0.32.0"])
+    assert (found.name, found.commands) == ("Boots with a cold compile cache, and with a warm one", (cold,))
+    assert advice([step], "d/", ["llamacpp b7010"])[0].commands == ()
+
+
+def test_nothing_is_recorded_into_a_reconstruction() -> None:
+    lacking = no_interval(None, "1", "none", "no timed pages").named("x", "f").to_json()
+    results = Results({"study": "cluster-a", "estimates": [lacking]}, {}, {})
+    page = Page(PAGE, "t", "s", '<h2 id="what-this-page-cannot-show">', ())
+    for is_rebuilt, data in ((True, "my-study/"), (False, "data/cluster-a/")):
+        [made] = with_section([page], results, ["vllm 0.32.0"], is_rebuilt=is_rebuilt)
+        assert set(re.findall(r"DATA=(\S+)", made.body)) == {data}
+        assert ("Record on the machine" in made.body) == is_rebuilt

@@ -52,7 +52,7 @@ def test_the_published_boots_contradict_each_other(published: Study) -> None:
     assert [(e.qualifiers["batch_tokens"], round(e.value, 3)) for e in broken] == [("8192", 0.398)]
     made = token_pool.predictions(published.connection)
     said = pool_tables.sentence(token_pool.census(published.connection), made, broken)
-    assert "what one longest request takes differs by 40 % between boots of one configuration" in said
+    assert "what one longest request takes differs by 39.8 % between boots of one configuration" in said
 
 
 def test_refused_boots_count_for_the_memory() -> None:
@@ -179,3 +179,19 @@ def test_a_contradiction_names_both_causes() -> None:
         "disagree by 39.8 % on what a longest request takes: either the printed memory did not size the pools, or the "
         "boots differ in something their logs do not print; no figure in bytes per token can be had from these boots."
     )
+
+
+def test_the_sentence_says_which_boots_are_counted_where_the_table_has_more() -> None:
+    def pool(boot: str, tokens: float) -> Estimate:
+        return Estimate(tokens, "tokens", "census", "log").named("pool.tokens", "f", boot=boot, arm="a")
+
+    every = [pool("a", 100.0), pool("b", 300.0), pool("c", 200.0)]
+    rest = "; the others rest on assumed figures"
+    next_boot = "; what the next boot gets cannot be said: no two profiled boots of one setting differ."
+    said = {n: pool_tables.sentence(every[:n], [], [], every) for n in range(4)}
+    assert said == {
+        0: f"The pools of all 3 boots with one rest on assumed figures{next_boot}",
+        1: f"Of 3 boots with a pool the 1 counted here (a) holds 100 tokens{rest}{next_boot}",
+        2: f"Of 3 boots with a pool the 2 counted here (a, b) hold 100 to 300 tokens{rest}{next_boot}",
+        3: f"The 3 boots with a pool hold 100 to 300 tokens{next_boot}",
+    }

@@ -145,11 +145,11 @@ def test_the_next_step_says_what_was_seen_and_extrapolates_nothing(studies: dict
     """Of T512, 98 % of the full mixed steps took more than half a second: no size of step promises a silence."""
     said = turn_words.next_step(whose_turn.runs(studies["vllm-cpu-iterations"].connection))
     assert said.startswith(
-        "Seen: steps of 512 tokens, silences up to 1.1 s (T512); "
-        "prompts of up to 6,089 tokens in one block, silences up to 6.6 s (T8192). For shorter silences"
+        "Seen: steps of 512 tokens, silences up to 1.06 s (T512); "
+        "prompts of up to 6,089 tokens in one block, silences up to 6.59 s (T8192). For shorter silences"
     )
     assert "may hold" not in said
-    assert "waited for their first token 6.3 s in T512 (median of 15), 4.7 s in T8192 (median of 16)" in said
+    assert "waited for their first token 6.26 s in T512 (median of 15), 4.73 s in T8192 (median of 16)" in said
 
 
 def test_the_published_table_is_what_the_data_give(runs: dict[str, whose_turn.Run]) -> None:
@@ -182,7 +182,7 @@ def test_the_frames_of_the_figures_hold_what_they_say(studies: dict[str, Study])
     assert ticks.filter(kind="stall", run="T512").height == 11
     assert ticks.filter(kind="turn").height == 2
     assert ticks.filter(kind="token")["row"].n_unique() == 4
-    assert "once in T8192 (at most 6.6 s), 11 times in T512" in turn_figures.describe_arrivals(chosen)["title"]
+    assert "once in T8192 (at most 6.59 s), 11 times in T512" in turn_figures.describe_arrivals(chosen)["title"]
     blocks = turn_figures.blocks(found)
     assert blocks.filter(pl.col("block_tokens") > pl.col("prompt_tokens")).height == 0
     steps = turn_figures.steps(connection)

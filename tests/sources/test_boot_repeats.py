@@ -217,3 +217,58 @@ def test_the_front_of_a_line_tells_its_service(
 
 def test_a_front_without_its_service_has_no_pattern() -> None:
     assert front("x y z", "vllm") is None
+
+
+RANKS = {
+    "data-parallel engines": (
+        "(APIServer pid=7) INFO 11-29 13:09:45 [loggers.py:9] Engine {0:03}: Avg prompt throughput: {1}.6 tokens/s, R",
+        "throughput",
+    ),
+    "ranks": ("[2026-11-29 13:09:45 DP{0} TP0] Decode batch. #running-req: {1}, #token: 5", "throughput"),
+    "records": (
+        '{{"levelname": "INFO", "processName": "EngineCore_DP{0}", "process": {0}, '
+        '"message": "Avg prompt throughput: {1}.6 tokens/s, Running"}}',
+        "throughput",
+    ),
+    "shutdowns": ("(EngineCore_DP{0} pid={0}) INFO 11-29 13:09:45 [core.py:9] [shutdown] Engine goes {1}", "shutdown"),
+}
+
+
+@pytest.mark.parametrize("rank", RANKS)
+def test_the_first_line_of_each_process_counts_wherever_another_was_first(tmp_path: Path, rank: str) -> None:
+    shape, fact = RANKS[rank]
+    head = [line for line in HEAD if "Avg prompt throughput" not in line]
+    if rank == "ranks":
+        head = ["[2026-11-29 13:09:00] server_args=ServerArgs(model_path='m', dp_size=3)"]
+    said = [shape.format(engine, number) for number in range(500) for engine in (0, 1, 2)[: 1 + (number > 200) * 2]]
+    rows = _read(tmp_path, head + said).tables["boot_facts"]
+    assert [(row["engine_index"], row["line"] - len(head)) for row in rows if row["fact"] == fact] == [
+        (0, 1), (1, 203), (2, 204),
+    ]  # fmt: skip
+
+
+def test_a_step_that_does_not_parse_is_listed_and_no_part_of_the_boot(tmp_path: Path) -> None:
+    lines = [
+        *HEAD,
+        *(STEP.format(number) for number in range(100)),
+        "INFO: Iteration(7): 1 context requests, and no more",
+    ]
+    reading = _read(tmp_path, [line.replace("Iteration(50)", "Iteration(x)") for line in lines])
+    assert [u.line for u in reading.unparsed] == [len(HEAD) + 51, len(HEAD) + 101]
+    assert [row["last_line"] for row in reading.tables["boots"]] == [len(HEAD) + 100]
+
+
+def test_returns_end_the_lines_of_a_file_without_newlines_and_only_there(tmp_path: Path) -> None:
+    wanted = _read(tmp_path, HEAD)
+    (tmp_path / "b.log").write_bytes("\r".join(HEAD).encode())
+    path = tmp_path / "b.log"
+    got = boot_log.read(SourceFile("a.log", path, path.stat().st_size, 0.0))
+    assert got.tables == wanted.tables
+    assert got.unparsed == wanted.unparsed
+
+
+def test_a_line_after_a_long_progress_bar_is_read_with_the_number_of_its_line(tmp_path: Path) -> None:
+    bar = "\r".join(f"Capturing CUDA graphs: {number:6}|#####     | 00:01<00:01" for number in range(3_000))
+    at = next(n for n, line in enumerate(HEAD) if "KV cache size" in line)
+    glued = _read(tmp_path, [*HEAD[:at], f"{bar}\r{HEAD[at]}", *HEAD[at + 1 :]])
+    assert glued.tables == _read(tmp_path, HEAD).tables

@@ -20,7 +20,7 @@ printed = "13.4 %"
 rounding = 0.0005
 unit = "1"
 estimate = "time.prefill_share.request_seconds"
-where = { boot = "a", tokens = 8 }
+where = { boot = "a", tokens = "8" }
 relation = "equals"
 stands = "reproduced"
 """
@@ -58,8 +58,13 @@ def test_a_claim_is_read_with_its_line(tmp_path: Path) -> None:
         (('relation = "equals"', 'relation = "is"'), "relation is one of equals"),
         (('stands = "reproduced"', 'stands = "true"'), "stands (the verdict that the author stands by) is one of"),
         (('unit = "1"', 'unit = "1"\nvalue = 3'), "'value' is no key of a claim"),
-        (('{ boot = "a", tokens = 8 }', '"a"'), "where is not a table of names"),
-        (('{ boot = "a", tokens = 8 }', "{ boot = [1] }"), "where is not a table of names"),
+        (('{ boot = "a", tokens = "8" }', '"a"'), "where is not a table of names"),
+        (('{ boot = "a", tokens = "8" }', "{ boot = [1] }"), "claim 1: where.boot is not a text"),
+        (('tokens = "8" }', "tokens = 8 }"), "claim 1: where.tokens is not a text"),
+        (('{ boot = "a", tokens = "8" }', "{ boot = 5 }"), "claim 1: where.boot is not a text"),
+        (('{ boot = "a", tokens = "8" }', "{ boot = true }"), "claim 1: where.boot is not a text"),
+        (('{ boot = "a", tokens = "8" }', '{ boot = "" }'), "claim 1: where.boot is not a text"),
+        (('relation =', 'over = "a"\nover_where = { boot = 5 }\nrelation ='), "claim 1: over_where.boot is not a text"),
     ],
 )  # fmt: skip
 def test_a_broken_claim_is_kept_apart_with_what_to_write(change: tuple[str, str], why: str, tmp_path: Path) -> None:

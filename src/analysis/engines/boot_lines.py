@@ -14,6 +14,7 @@ state it, best first. The keys of a `[[line]]`:
     optional   true: the key also occurs in other text, so a line that does not go on as `rest` says is nothing
     once       true: only the first of a boot is kept
     closes     true: nothing of the same boot can follow
+    trial      true: what was said before it and is said again after it was said of a trial run
     means      of a fallback: what it is that runs, in words for a reader (required there)
     since, until, source   versions that print it, and where it was seen
 
@@ -60,6 +61,7 @@ class BootLine:
     optional: bool = False
     once: bool = False
     closes: bool = False
+    trial: bool = False
     means: str = ""
 
     @property

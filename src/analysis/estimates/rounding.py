@@ -1,57 +1,20 @@
-"""Numbers become text here and nowhere else: digits by the width of the interval, ends outwards, units for reading."""
+"""Numbers become text here and nowhere else: digits by the width of the interval, ends outwards, units for reading.
 
-from dataclasses import dataclass
+Which digits a figure has is decided once, for a sentence, for a cell and for the page of all numbers: by `_rounded`
+where it has an end, by `_alone` where it has none.
+"""
+
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from math import floor, inf, isfinite, log10
+from math import floor, inf, isclose, isfinite, log10
 
 from analysis.estimates.estimate import Estimate
+from analysis.estimates.units import CHANCES, GIB, NOT_NEGATIVE, PLAIN_IDS, SMALL, Scale, scale_of
 
-PLAIN_IDS = frozenset(
-    {
-        "boots.outcome_count",
-        "claims.verdict_count",
-        "decision.condition",
-        "decision.conditions_true",
-        "degradation.fallback_lines",
-        "finish.unmatched",
-        "fleet.replicas",
-        "fleet.settings",
-        "fleet.unlike",
-        "mixed.requests",
-        "mixed.requests_peak",
-        "pool.requests_at_max_length",
-        "time.mean_concurrency",
-        "time.requests",
-        "turn.dose",
-    }
-)
-"""Figures in unit 1 that are not shares and are therefore not shown as %."""
-NOT_NEGATIVE = frozenset(
-    {
-        "at_length.decode_seconds",
-        "at_length.prefill_seconds",
-        "kv.predicted_available",
-        "kv.request_fixed",
-        "kv.request_per_token",
-        "length.decode_seconds",
-        "length.prefill_seconds",
-        "mixed.completion",
-        "mixed.inter_token",
-        "mixed.prefill",
-        "mixed.queue",
-        "mixed.ttft",
-        "pool.available",
-        "pool.next_boot",
-        "pool.tokens",
-        "refusal.longest",
-        "refusal.needed",
-        "time.decode_seconds",
-        "time.prefill_seconds",
-        "time.queue_seconds",
-    }
-)
-"""Amounts of memory, tokens and time: a low end below zero is shown as 0. Differences and slopes are not among them."""
+COUNTED = frozenset({"census", "identity"})
+"""Kinds of a figure that is due no interval."""
 CENSUS_DIGITS = 3
+PRINTED_PLACES = 2
+"""Logs print GiB, and how many requests fit, with two decimals: what was read is shown as it was printed."""
 FURTHER = 6
 """Most digits that are added to keep a share from being shown as all."""
 SKEWED = 3.0
@@ -60,46 +23,6 @@ BARE_DIGITS = 2
 """Digits of a number without an interval, or of one that is smaller than its interval's half-width."""
 FINEST = Decimal("0.01")
 """The finest step of a value within a wide interval, in steps of the interval: what is nearly zero stays zero."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How a unit is shown: divide by `divisor`, write `text` after the number and `prefix` (k) after each end."""
-
-    divisor: float
-    text: str
-    prefix: str = ""
-
-
-_LADDERS: dict[str, tuple[tuple[float, Scale], ...]] = {
-    "s": (
-        (0.0, Scale(1e-6, " µs")), (1e-3, Scale(1e-3, " ms")), (1.0, Scale(1.0, " s")),
-        (600.0, Scale(60.0, " min")), (7200.0, Scale(3600.0, " h")),
-    ),
-    "bytes": (
-        (0.0, Scale(1.0, " B")), (1024.0, Scale(1024.0, " KiB")), (2.0**20, Scale(2.0**20, " MiB")),
-        (2.0**30, Scale(2.0**30, " GiB")), (2.0**40, Scale(2.0**40, " TiB")),
-    ),
-    "tokens": ((0.0, Scale(1.0, " tokens")), (1e4, Scale(1e3, " tokens", "k"))),
-    "tokens/s": ((0.0, Scale(1.0, " tokens/s")),),
-    "bytes/s": ((0.0, Scale(1.0, " B/s")), (1e6, Scale(1e6, " MB/s")), (1e9, Scale(1e9, " GB/s"))),
-}  # fmt: skip
-_LADDERS["bytes/token"] = tuple((at, Scale(s.divisor, s.text + "/token")) for at, s in _LADDERS["bytes"])
-_LADDERS["J"] = ((0.0, Scale(1.0, " J")), (1e4, Scale(1e3, " kJ")), (3.6e6, Scale(3.6e6, " kWh")))
-
-
-def scale_of(unit: str, magnitude: float, *, plain: bool = False) -> Scale:
-    """The scale for a number of this magnitude; unit 1 is a share in % unless `plain`."""
-    if unit in ("1", ""):
-        return Scale(1.0, "") if plain or not unit else Scale(0.01, " %")
-    if unit == "x":
-        return Scale(1.0, "x")
-    if unit == "1/h":
-        return Scale(1.0, " per hour")
-    if unit == "1/s":
-        return Scale(1.0, " per second")
-    steps = _LADDERS.get(unit, ((0.0, Scale(1.0, f" {unit}")),))
-    return [scale for at, scale in steps if at == 0 or abs(magnitude) >= at][-1]
 
 
 def step_of(half_width: float) -> Decimal:
@@ -161,75 +84,168 @@ def show_number(value: float | None, unit: str = "", *, digits: int | None = Non
         return "not known"
     if not isfinite(value):
         return "not a number" if value != value else ("unlimited" if value > 0 else "minus unlimited")
+    if digits is None and _is_whole(value, unit, plain):
+        return _text(Decimal(int(value))) + (" tokens" if unit == "tokens" else "")
     scale = scale_of(unit, value, plain=plain)
-    if digits is None and unit in ("", "1", "tokens") and value == int(value) and (plain or unit != "1"):
-        return f"{int(value):,}".replace("-", "−") + (" tokens" if unit == "tokens" else "")
-    return _text(_below_all(value / scale.divisor, digits or CENSUS_DIGITS, scale)) + scale.prefix + scale.text
+    whole = 100.0 if scale.text == " %" else None
+    return _in_scale(_below_all(value / scale.divisor, digits or CENSUS_DIGITS, whole), scale)
 
 
-def _below_all(number: float, digits: int, scale: Scale) -> Decimal:
-    """The digits, and more of them where a share short of 100 % would be shown as all."""
-    for more in range(digits, digits + FURTHER):
-        shown = _digits(number, more)
-        if scale.text != " %" or number >= 100 or shown < 100:
-            return shown
-    return shown
+def show_chance(value: float) -> str:
+    """A chance as %: two digits, none in the far tails."""
+    if 0 < value < SMALL or 1 - SMALL < value < 1:
+        return f"under {show_number(SMALL, '1', digits=1)}" if value < SMALL else f"over {show_number(1 - SMALL, '1')}"
+    return show_number(value, "1", digits=BARE_DIGITS)
 
 
 def show_limit(value: float, unit: str = "", *, upper: bool = False, plain: bool = False) -> str:
     """A limit with its unit, three digits: a lower one rounded down, an upper one up."""
-    if not isfinite(value) or value == int(value):
+    if not isfinite(value) or _is_whole(value, unit, plain):
         return show_number(value, unit, plain=plain)
     scale = scale_of(unit, value, plain=plain)
-    number = value / scale.divisor
-    step = Decimal(1).scaleb(_digits(number, CENSUS_DIGITS).adjusted() - CENSUS_DIGITS + 1) if number else Decimal(1)
-    limit = _to_step(number, step, ROUND_CEILING if upper else ROUND_FLOOR)
-    return _text(limit) + scale.prefix + scale.text
+    return _in_scale(_limit(value / scale.divisor, upper=upper), scale)
 
 
-def show(estimate: Estimate, *, digits: int | None = None, plain: bool | None = None) -> str:
+def show(estimate: Estimate, *, plain: bool | None = None) -> str:
     """The figure as text: `69 % [64, 74]`, `10 GiB (no interval: one boot)`, `at least 5.0 s`, `no interval: ...`.
 
-    `digits` are those of a census as its source had them; `plain` keeps a unit-1 figure from being shown as %.
+    `plain` keeps a unit-1 figure from being shown as %.
     """
-    plain = estimate.id in PLAIN_IDS if plain is None else plain
+    return "".join(_told(estimate, estimate.id in PLAIN_IDS if plain is None else plain))
+
+
+def show_value(estimate: Estimate) -> str:
+    """The figure alone, without its interval, why it has none or that it is a limit: with its digits in `show`."""
     if estimate.value is None and estimate.low is None and estimate.high is None:
-        reason = estimate.reason or "no reason given"
-        return reason if reason.startswith("not computable") else f"no interval: {reason}"
-    if estimate.low is None or estimate.high is None:
-        return _without_interval(estimate, digits, plain)
-    return _with_interval(estimate, estimate.low, estimate.high, plain)
+        return show_number(None)
+    told = _told(estimate, estimate.id in PLAIN_IDS)[0]
+    return told if estimate.value is None else told.removeprefix("at least ")
 
 
-def _without_interval(e: Estimate, digits: int | None, plain: bool) -> str:
-    if e.kind in ("census", "identity"):  # counted: no interval is due, so its absence is not said
-        return show_number(e.value, e.unit, digits=digits, plain=plain)
-    number = show_number(e.value, e.unit, digits=digits or BARE_DIGITS, plain=plain)
-    return f"{number} (no interval: {e.reason})" if e.reason else number
+def show_in_column(
+    estimate: Estimate, value: float | None, low: float | None, high: float | None
+) -> tuple[str | None, str | None, str | None]:
+    """Value and ends of a figure in the unit of a column, with the digits that they have in `show`."""
+    plain, ends = estimate.id in PLAIN_IDS, (-inf if low is None else low, inf if high is None else high)
+    numbers: tuple[Decimal | None, ...] = (None, None, None)
+    if any(map(isfinite, ends)):
+        numbers = _rounded(estimate, value, *ends, plain)
+    elif value is not None and isfinite(value):
+        numbers = (_alone(estimate, value, plain), None, None)
+    value_, lower, upper = (None if number is None else _text(number) for number in numbers)
+    return value_, lower, upper
 
 
-def _with_interval(e: Estimate, low: float, high: float, plain: bool) -> str:
+def _told(e: Estimate, plain: bool) -> tuple[str, str]:
+    """The figure, and what is said after it: its limits, or why there are none."""
+    if e.value is None and e.low is None and e.high is None:
+        reason = e.reason or "no reason given"
+        return (reason if reason.startswith("not computable") else f"no interval: {reason}"), ""
+    low, high = e.low, e.high
+    if low is not None and high is not None and (isfinite(low) or isfinite(high)):
+        return _with_ends(e, low, high, plain)
+    unlimited = low is not None and high is not None
+    reason = e.reason or ("no limit either way" if unlimited else "")
+    if not reason or (e.kind in COUNTED and not unlimited):  # counted: that no interval is due is not said
+        return _without_ends(e, plain), ""
+    return _without_ends(e, plain), f" (no interval: {reason})"
+
+
+def _with_ends(e: Estimate, low: float, high: float, plain: bool) -> tuple[str, str]:
     ends = [end for end in (low, high) if isfinite(end)]
-    if not ends:
-        number = show_number(e.value, e.unit, digits=BARE_DIGITS, plain=plain)
-        return f"{number} (no interval: {e.reason or 'no limit either way'})"
     known = e.value is not None and isfinite(e.value)
-    if e.kind == "bound" and known and e.value == low and not isfinite(high):
-        return f"at least {show_limit(low, e.unit, plain=plain)}"
-    centre = e.value if e.value is not None and known else sum(ends) / len(ends)
-    scale = scale_of(e.unit, centre, plain=plain)
-    value, lower, upper = round_interval(centre / scale.divisor, low / scale.divisor, high / scale.divisor)
-    if e.id in NOT_NEGATIVE and centre >= 0 and -inf < low < 0:
-        lower = Decimal(0)
-    if not known and e.unit == "x" and len(ends) == 1:  # a factor near one: its second digit is all that it says
-        return f"at {'least' if isfinite(low) else 'most'} {show_limit(ends[0], 'x', upper=not isfinite(low))}"
-    if not known:
-        return _range_only(lower, upper, scale)
+    scale = _scale(e, e.value if e.value is not None and known else sum(ends) / len(ends), plain)
+    value, lower, upper = _rounded(
+        e, None if e.value is None else e.value / scale.divisor, low / scale.divisor, high / scale.divisor, plain
+    )
+    if value is None or _is_limit(e):
+        return _range_only(lower, upper, scale), ""
     limits = ", ".join(
         f"no {which} limit" if end is None else _text(end) + scale.prefix
         for which, end in (("lower", lower), ("upper", upper))
     )
-    return f"{_text(value)}{scale.prefix}{scale.text} [{limits}]"
+    return _in_scale(value, scale), f" [{limits}]"
+
+
+def _without_ends(e: Estimate, plain: bool) -> str:
+    if e.value is None or not isfinite(e.value):
+        return show_number(e.value, e.unit, plain=plain)
+    if e.id in CHANCES and e.kind not in COUNTED:
+        return show_chance(e.value)
+    scale = _scale(e, e.value, plain)
+    return _in_scale(_alone(e, e.value / scale.divisor, plain), scale)
+
+
+def _scale(e: Estimate, magnitude: float, plain: bool) -> Scale:
+    usual, counted = scale_of(e.unit, magnitude, plain=plain), e.kind in COUNTED
+    if (counted or _is_limit(e)) and _is_whole(magnitude, e.unit, plain):
+        return Scale(1.0, " tokens" if e.unit == "tokens" else "")
+    if counted and e.unit == "bytes" and _is_printed(magnitude / GIB) and not (magnitude / usual.divisor).is_integer():
+        return scale_of("bytes", GIB)  # 0.06 GiB, as a log has it, is not 61.4 MiB
+    return usual
+
+
+def _rounded(
+    e: Estimate, value: float | None, low: float, high: float, plain: bool
+) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
+    """Value and ends in the unit in which they are shown; None for a value that is not known and an infinite end."""
+    ends = [end for end in (low, high) if isfinite(end)]
+    if _is_limit(e):
+        whole = _is_whole(ends[0], e.unit, plain)
+        limit = Decimal(int(ends[0])) if whole else _limit(ends[0], upper=not isfinite(low))
+        return (None if value is None else limit), *((limit, None) if isfinite(low) else (None, limit))
+    known = value is not None and isfinite(value)
+    centre = value if value is not None and known else sum(ends) / len(ends)
+    shown, lower, upper = round_interval(centre, low, high)
+    if e.id in NOT_NEGATIVE and centre >= 0 and -inf < low < 0:
+        lower = Decimal(0)
+    return (shown if known else None), lower, upper
+
+
+def _is_limit(e: Estimate) -> bool:
+    """Whether a limit is all that is known: a bound at its own end, or a factor: its second digit is all it says."""
+    if e.value is None:
+        return e.unit == "x" and isfinite(e.low or 0.0) != isfinite(e.high or 0.0)
+    return e.kind == "bound" and e.value == e.low and e.high == inf
+
+
+def _alone(e: Estimate, number: float, plain: bool) -> Decimal:
+    """A figure without ends, which is `number` in the unit in which it is shown: as printed where it was read."""
+    value = number if e.value is None else e.value
+    whole = number / value if e.unit == "1" and not plain and value else None
+    if e.kind not in COUNTED:
+        return _below_all(number, BARE_DIGITS, whole)
+    if number == value and _is_whole(value, e.unit, plain):
+        return Decimal(int(number))
+    shown, printed = _below_all(number, CENSUS_DIGITS, whole), Decimal(f"{number:.{PRINTED_PLACES}f}")
+    if not _is_printed(number):
+        return shown
+    if e.unit == "bytes" and isclose(number * GIB, value):
+        return printed
+    return printed.normalize() if (plain or e.unit == "x") and printed != shown else shown
+
+
+def _is_whole(value: float, unit: str, plain: bool) -> bool:
+    """Whether it is a count, which is shown with all its digits."""
+    return value == int(value) and (unit in ("", "tokens") or (unit == "1" and plain))
+
+
+def _is_printed(number: float) -> bool:
+    return isclose(number, round(number, PRINTED_PLACES), rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _limit(number: float, *, upper: bool) -> Decimal:
+    step = Decimal(1).scaleb(_digits(number, CENSUS_DIGITS).adjusted() - CENSUS_DIGITS + 1) if number else Decimal(1)
+    return _to_step(number, step, ROUND_CEILING if upper else ROUND_FLOOR)
+
+
+def _below_all(number: float, digits: int, whole: float | None) -> Decimal:
+    """The digits, and more of them where a share short of 100 % (`whole`) would be shown as all."""
+    for more in range(digits, digits + FURTHER):
+        shown = _digits(number, more)
+        if whole is None or number >= whole or shown < Decimal(f"{whole:.9g}"):
+            return shown
+    return shown
 
 
 def _range_only(lower: Decimal | None, upper: Decimal | None, scale: Scale) -> str:
@@ -239,3 +255,7 @@ def _range_only(lower: Decimal | None, upper: Decimal | None, scale: Scale) -> s
     if lower is None and upper is not None:
         return f"at most {_text(upper)}{unit}"
     return f"between {_text(lower or Decimal(0))}{scale.prefix} and {_text(upper or Decimal(0))}{unit}"
+
+
+def _in_scale(number: Decimal, scale: Scale) -> str:
+    return _text(number) + scale.prefix + scale.text

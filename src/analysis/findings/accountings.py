@@ -12,7 +12,7 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.amdahl import SEQUENTIAL
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import round_interval, show, show_number
+from analysis.estimates.rounding import round_interval, show, show_value
 from analysis.findings import step_time, time_split, time_tables, wall_states
 from analysis.findings.time_split import OWN_KIND
 from analysis.findings.time_tables import run_of
@@ -67,7 +67,8 @@ class Accountings:
         both = [(e, steps[run_of(e)]) for e in self.request if e.value is not None and run_of(e) in steps]
         apart = sorted(both, key=lambda pair: -abs((pair[0].value or 0) - (pair[1].value or 0)))
         parts = [
-            f"In {run_of(a)} prefill is {_point(a)} of request-seconds and {_point(b)} of the engine's step time."
+            f"In {run_of(a)} prefill is {show_value(a)} of request-seconds and {show_value(b)} of the engine's step "
+            "time."
             for a, b in apart[:SAID]
         ]
         if len(apart) > SAID:
@@ -75,7 +76,8 @@ class Accountings:
         parts.append(pooled)
         if not both:
             parts += [
-                f"In {run} prefill is {_point(e)} of the engine's step time." for run, e in list(steps.items())[:SAID]
+                f"In {run} prefill is {show_value(e)} of the engine's step time."
+                for run, e in list(steps.items())[:SAID]
             ]
         if overlap := self._overlap(set(steps)):
             parts.append(overlap)
@@ -181,10 +183,6 @@ def _shown_ends(e: Estimate) -> list[Decimal]:
     low, high = e.low or 0.0, 1.0 if e.high is None else e.high
     _, *ends = round_interval(100 * ((low + high) / 2 if e.value is None else e.value), 100 * low, 100 * high)
     return [end for end in ends if end is not None]
-
-
-def _point(e: Estimate) -> str:
-    return show_number(e.value, e.unit, digits=2)
 
 
 def _by_run(estimates: Iterable[Estimate]) -> dict[str, Estimate]:

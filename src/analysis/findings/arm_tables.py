@@ -1,6 +1,7 @@
 """Sentences, tables and text alternatives of "arms compared": laid out, nothing computed anew."""
 
 from collections import Counter
+from dataclasses import replace
 from math import exp, log
 
 import polars as pl
@@ -9,7 +10,7 @@ from analysis.estimates import cells
 from analysis.estimates.cells import Shown
 from analysis.estimates.compare import MARGIN
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings import arm_conditions, arm_knobs, arms
 from analysis.findings.arm_measures import MEASURES
 from analysis.findings.arm_verdicts import price
@@ -34,16 +35,19 @@ def percent(share: float) -> str:
 def verdict_text(e: Estimate, within: float) -> str:
     """The verdict as a reader is told it."""
     texts = {
-        "different": f"different ({_change(e.value)})", "equivalent": f"equivalent within {percent(within)}",
+        "different": f"different ({_change(e)})", "equivalent": f"equivalent within {percent(within)}",
         "cannot_tell": "cannot tell", "no_replicates": "no verdict: one boot",
     }  # fmt: skip
     return texts.get(e.verdict or "", "not computable")
 
 
-def _change(ratio: float | None) -> str:
-    if ratio is None:
+def _change(e: Estimate) -> str:
+    if e.value is None or e.low is None or e.high is None:
         return "by how much is not known"
-    return f"{'+' if ratio > 1 else ''}{percent(round(ratio - 1, 3))}" if ratio < 2 else f"{ratio:.2g} times"
+    if e.value >= 2:
+        return f"{show_value(e).removesuffix('x')} times"
+    change = replace(e, value=e.value - 1, low=e.low - 1, high=e.high - 1, unit="1")
+    return f"{'+' if e.value > 1 else ''}{show_value(change)}"
 
 
 def measure_text(e: Estimate) -> str:
@@ -213,7 +217,7 @@ def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
         {
             "arms": f"{e.qualifiers['b']} over {e.qualifiers['a']}", "measure": measure_text(e),
             "values": Shown(e, f"{centre(of, e.qualifiers['a'], e)} → {centre(of, e.qualifiers['b'], e)}", "input"),
-            "ratio": Shown(e, _ratio(e)),
+            "ratio": Shown(e, ratio_text(e)),
             "verdict": verdict_text(e, margin(of)), "boots": e.n,
             "know with it": "; ".join(dict.fromkeys([*price(of, e), *_decides(e)])) or "—",
         }
@@ -223,8 +227,9 @@ def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
     return cells.frame(rows, dict.fromkeys(texts, pl.String) | {"boots": pl.Int64, "know with it": pl.String})
 
 
-def _ratio(e: Estimate) -> str:
-    return show(e) if e.low is not None else show_number(e.value, "x", digits=2) if e.value else "—"
+def ratio_text(e: Estimate) -> str:
+    """A ratio as a reader is told it, in a table that says elsewhere why it has no interval."""
+    return show(e) if e.low is not None else show_value(e) if e.value else "—"
 
 
 def _decides(e: Estimate) -> list[str]:

@@ -22,6 +22,7 @@ from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.inputs import CONFIDENCE
 from analysis.estimates.kv_slope import slope
 from analysis.estimates.request_cost import BLOCK_ROUNDING
+from analysis.estimates.rounding import show_value
 from analysis.findings.kv_boots import FINDING, Cell, KvBoot, Series, available, lines, qualifiers, requests
 
 MOST_BELIEVED = 16
@@ -124,7 +125,7 @@ def contradiction(one: Series, found: list[Cell]) -> str | None:
     worst = max(broken, key=lambda c: c.agreement.value or 0)
     return (
         f"withheld: available x length / pool must be one number for boots of one configuration, and at "
-        f"{worst.batch:,} batch tokens it differs by {100 * (worst.agreement.value or 0):.0f} % between "
+        f"{worst.batch:,} batch tokens it differs by {show_value(worst.agreement)} between "
         f"{len(worst.boots)} boots; the printed memory is not what sized the pool, or the configurations differ"
     )
 

@@ -23,9 +23,9 @@ def step_table(made: list[Step], two: list[Estimate]) -> pl.DataFrame:
     rows = [
         {
             "boots": s.series.name or "all boots", "length": s.series.length, "from": s.lower, "to": s.higher,
-            "believing": s.believed or None, "memory taken (GiB)": _rounded(taken, s.memory_taken, 3),
-            "need grown (GiB a request)": _rounded(grown, s.need_grown, 4), "requests before": s.requests[0],
-            "requests after": s.requests[1], "for as many requests (GiB)": round((s.memory_taken + s.by_need) / GIB, 3),
+            "believing": s.believed or None, "memory taken (GiB)": _gib(taken, s.memory_taken),
+            "need grown (GiB a request)": _gib(grown, s.need_grown), "requests before": s.requests[0],
+            "requests after": s.requests[1], "for as many requests (GiB)": (s.memory_taken + s.by_need) / GIB,
             "the token figure shows": s.token_figure_shows,
         }
         for s, (taken, grown) in zip(made, pairs, strict=True)
@@ -38,9 +38,8 @@ def step_table(made: list[Step], two: list[Estimate]) -> pl.DataFrame:
     return cells.frame(rows, kinds)
 
 
-def _rounded(e: Estimate | None, bytes: float, digits: int) -> Shown | float:
-    gib = round(bytes / GIB, digits)
-    return gib if e is None else Shown(e, gib, "value")
+def _gib(e: Estimate | None, bytes: float) -> Shown | float:
+    return bytes / GIB if e is None else Shown(e, bytes / GIB, "value")
 
 
 def cell_table(known: Memory, needs: list[Estimate]) -> pl.DataFrame:
@@ -51,11 +50,9 @@ def cell_table(known: Memory, needs: list[Estimate]) -> pl.DataFrame:
     rows = [
         {
             "length": c.length, "batch tokens": c.batch, "boots": len(c.boots),
-            "need (MiB)": Shown(e, None if c.is_broken else round(c.need / 2**20, 1), "value"),
+            "need (MiB)": Shown(e, None if c.is_broken else c.need / 2**20, "value"),
             "± rounding (MiB)": Shown(e, None if c.is_broken else round(c.need_rounding / 2**20, 2), "end"),
-            "disagreement (%)": Shown(
-                e, None if c.agreement.value is None else round(100 * c.agreement.value, 2), "input"
-            ),
+            "disagreement (%)": Shown(e, None if c.agreement.value is None else 100 * c.agreement.value, "input"),
             "one story": None if c.agreement.verdict is None else not c.is_broken,
             "read from": ", ".join(sorted({b.need_from or "" for b in c.boots})),
         }

@@ -7,6 +7,7 @@ import numpy as np
 
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.request_cost import BLOCK_ROUNDING, request_cost, request_cost_from_needs
+from analysis.estimates.rounding import show_value
 from analysis.findings.kv_boots import FINDING, GIB, Cell, KvBoot, lines, settings
 
 SATURATED = (
@@ -121,7 +122,7 @@ def needs(connection: duckdb.DuckDBPyConnection, boots: list[KvBoot], found: lis
     names, made = settings(boots), []
     for c in found:
         e = not_computable(
-            "bytes", f"its {len(c.boots)} boots contradict each other, by {100 * (c.agreement.value or 0):.0f} %"
+            "bytes", f"its {len(c.boots)} boots contradict each other, by {show_value(c.agreement)}"
         ) if c.is_broken else Estimate(
             c.need, "bytes", "bound", "available x length / pool, by the boots whose log rounds it least",
             c.need - c.need_rounding, c.need + c.need_rounding,

@@ -9,7 +9,8 @@ from analysis.estimates import cells
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.request_cost import BLOCK_ROUNDING
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
+from analysis.estimates.units import SMALL
 from analysis.findings.boot_risk import Risk
 from analysis.findings.kv_boots import GIB, Series
 from analysis.findings.kv_cost import Step
@@ -18,8 +19,6 @@ ROUTES = {
     "available": "printed memory", "requests": "requests that fit", "two_point": "two points", "seen": "boots seen",
     "pinned": "memory that was set",
 }  # fmt: skip
-SMALL = 0.001
-"""Chances below this come from far tails of few boots: they are shown as "under 0.1 %"."""
 
 
 def headline(costs: list[Estimate], made: list[Step]) -> tuple[str, list[Estimate]]:
@@ -120,9 +119,7 @@ def chance(e: Estimate | None) -> str | None:
     """A chance as text; None where it was not asked for; far tails of few boots without their false digits."""
     if e is None or e.value is None:
         return None if e is None else "not known"
-    if e.low is not None:
-        return show(e)
-    return share(e.value)
+    return show(e) if e.low is not None else show_value(e)
 
 
 def limited(r: Risk, e: Estimate | None) -> str | None:
@@ -131,15 +128,6 @@ def limited(r: Risk, e: Estimate | None) -> str | None:
     if e is None or e.value is None or not r.need_limit or e.qualifiers["route"] not in ("available", "pinned"):
         return said
     return f"at {r.need_limit} {said}"
-
-
-def share(value: float) -> str:
-    """A chance as %: two digits, none in the far tails."""
-    if 0 < value < SMALL:
-        return "under 0.1 %"
-    if 1 - SMALL < value < 1:
-        return "over 99.9 %"
-    return show_number(value, "1", digits=2)
 
 
 def risk_table(answers: list[Risk]) -> pl.DataFrame:

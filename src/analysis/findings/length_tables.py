@@ -6,7 +6,7 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.length_line import AtLength
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings.lengths import DECODE, PREFILL, SHARE, Lengths, at_length
 from analysis.findings.time_tables import PANELS, run_of
 
@@ -52,7 +52,9 @@ def describe(bins: list[Estimate]) -> dict[str, str]:
     ends = sorted(known or shares, key=lambda e: e.value or 0)
     title = "No request has a prompt length, times and an answer"
     if ends:
-        title = f"Prefill is {_point(ends[0])} to {_point(ends[-1])} of a request's time, by prompt length and run"
+        title = (
+            f"Prefill is {show_value(ends[0])} to {show_value(ends[-1])} of a request's time, by prompt length and run"
+        )
     return {
         "title": title,
         "subtitle": "mean seconds by prompt length, as clients saw them (prefill with queue and network); rule: 95 % "
@@ -117,7 +119,3 @@ def sentence(answers: list[AtLength]) -> str:
         f"{float(lengths['output_tokens']):,.0f} takes {show(longest.prefill)} to its first token and "
         f"{show(longest.decode)} from there, as clients see it: prefill is {show(longest.share)}."
     )
-
-
-def _point(e: Estimate) -> str:
-    return show_number(e.value, e.unit, digits=2)

@@ -15,7 +15,7 @@ from analysis.estimates import cells
 from analysis.estimates.amdahl import LOWER_END, SEQUENTIAL, at_least, fewer_tokens, first_order, lever_ceiling
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.rounding import show, show_limit, show_number
+from analysis.estimates.rounding import show, show_limit, show_value
 from analysis.findings import held as held_up
 from analysis.findings.accountings import Accountings
 from analysis.findings.lengths import FINDING, Lengths
@@ -262,7 +262,7 @@ def _words(e: Estimate) -> str:
 def _text(e: Estimate) -> str:
     if e.value is None and e.low is not None:
         return _ends(e.low, inf if e.high is None else e.high)
-    return show(e) if e.kind == "bound" or e.low is not None else show_number(e.value, "x", digits=2)
+    return show(e) if e.kind == "bound" or e.low is not None else show_value(e)
 
 
 def _by_run(estimates: Iterable[Estimate]) -> dict[str, Estimate]:

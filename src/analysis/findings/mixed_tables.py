@@ -10,7 +10,7 @@ from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.inputs import Floats
 from analysis.estimates.quantile_values import least_n
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.estimates.tails import LEAST_BLOCKS_TAIL
 from analysis.findings.class_groups import ALONE, Group, beside
 from analysis.findings.mixed_effect import LEAST_VISITS, joined, split
@@ -177,13 +177,16 @@ def ttft_frame(times: list[Estimate]) -> pl.DataFrame:
 
 def describe_ttft(frame: pl.DataFrame, found: list[Group]) -> dict[str, str]:
     """Title, subtitle and text alternative of the chart of first tokens."""
-    plain = frame.select("label", "phase", "p50", "p95")
-    said = [f"{label}, {phase}: p50 {p50:.3g} s, p95 {p95:.3g} s" for label, phase, p50, p95 in plain.iter_rows()]
-    tail = plain.sort("p95", descending=True)
+    plain, figures = cells.split(frame)
+    told = [{q: show_value(of[q].estimate) if q in of else "not known" for q in ("p50", "p95")} for of in figures]
+    said = [
+        f"{row['label']}, {row['phase']}: p50 {of['p50']}, p95 {of['p95']}"
+        for row, of in zip(plain.iter_rows(named=True), told, strict=True)
+    ]
     title = "No request with a class says when its first token came"
-    if frame.height:
-        label, phase, _, p95 = tail.row(0)
-        title = f"The slowest first tokens: {label} in phase {phase}, p95 {p95:.2g} s"
+    if (slowest := plain["p95"].arg_max()) is not None:
+        row = plain.row(slowest, named=True)
+        title = f"The slowest first tokens: {row['label']} in phase {row['phase']}, p95 {told[slowest]['p95']}"
     alone = [g for g in found if (share := beside(found, g)) is not None and share <= ALONE]
     return {
         "title": title,
@@ -250,7 +253,7 @@ def _text(e: Estimate) -> str:
     if e.value is None and e.low is None and e.high is None:
         return "none"
     if e.value is not None and e.low is None and e.high is None and e.kind == "estimate":
-        return show_number(e.value, e.unit, digits=2)
+        return show_value(e)
     return show(e)
 
 

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any
 from analysis.estimates.estimate import Estimate
 
 TABLE = Path(__file__).with_name("next_time.toml")
+REFUSAL, REFUSED = "refusal.", "the log of this boot (refused)"
+"""How the ids of figures of a refusal begin, and what is said of what a boot that was refused does not print."""
 _WORD = re.compile(r"(?<!{){(\w+)}(?!})")
 
 
@@ -32,23 +34,29 @@ def advice(estimates: Iterable[Estimate], data: str, engines: Iterable[str] = ()
     `data` is the study as a command takes it; `engines` are those of the study with their versions, as "vllm 0.32.0":
     commands are in the words of the first that is known, else of vLLM.
     """
-    table = _table()
+    table, every = _table(), list(estimates)
+    refused = {e.qualifiers.get("boot", "") for e in every if e.id.startswith(REFUSAL) or REFUSED in (e.reason or "")}
     by_record: dict[int, list[Estimate]] = {}
-    for estimate in estimates:
-        if (place := record_of(estimate)) is not None:
+    for estimate in every:
+        if (place := record_of(estimate, refused)) is not None:
             by_record.setdefault(place, []).append(estimate)
     words = {"data": data, **_words(engines)}
     return [_advice(table["record"][place], tuple(found), words) for place, found in sorted(by_record.items())]
 
 
-def record_of(estimate: Estimate) -> int | None:
-    """The place in the table of what would answer a figure; None where it has an answer, or where nothing would."""
+def record_of(estimate: Estimate, refused: Container[str] = ()) -> int | None:
+    """The place in the table of what would answer a figure; None where it has an answer, or where nothing would.
+
+    `refused` are boots that never served: no load can be put on them.
+    """
     reason = estimate.reason or ""
     lacks = estimate.low is None and estimate.high is None and estimate.kind in ("estimate", "bound")
     if not lacks or any(part in reason for part in _table()["nothing"]["reasons"]):
         return None
-    places = (i for i, row in enumerate(_table()["record"]) if any(part in reason for part in row["reasons"]))
-    return next(places, None)
+    serves = {estimate.unit, "*"} if estimate.qualifiers.get("boot") in refused else set()
+    rows = enumerate(_table()["record"])
+    places = (i for i, row in rows if any(part in reason for part in row["reasons"]))
+    return next((i for i in places if serves.isdisjoint(_table()["record"][i].get("serves", ()))), None)
 
 
 def _advice(row: Mapping[str, Any], figures: tuple[Estimate, ...], words: Mapping[str, str]) -> Advice:

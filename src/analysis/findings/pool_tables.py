@@ -9,10 +9,10 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings.frames import rows
 from analysis.findings.pool_eras import token_figure
-from analysis.findings.token_pool import PINNED, boots, by_population
+from analysis.findings.token_pool import GIB, PINNED, boots, by_population
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
@@ -21,6 +21,8 @@ MEASURED = {
 }  # fmt: skip
 """The columns of the table of boots that show what token_pool.census reads."""
 FIGURE = "the token figure is"
+MOST_NAMED = 6
+"""Most boots that a sentence names."""
 SETTLED = 4
 """Boots of a setting at which the spread has a ceiling within a factor of five."""
 UNLESS = "the setting, the engine's version or what else runs on the machine changes: that is another population."
@@ -34,21 +36,27 @@ def headline(predictions: list[Estimate]) -> list[Estimate]:
     return [e for e in known if e.qualifiers["measure"] == "tokens"] or known
 
 
-def sentence(measured: list[Estimate], predictions: list[Estimate], identity: list[Estimate]) -> str:
-    """The answer: the pools there are, how far the next boot may lie, and whether memory and pool tell one story."""
-    pools = [e.value for e in measured if e.id == "pool.tokens" and e.value is not None]
-    if not pools:
+def sentence(
+    measured: list[Estimate],
+    predictions: list[Estimate],
+    identity: list[Estimate],
+    every: list[Estimate] | None = None,
+) -> str:
+    """The answer: the pools there are, how far the next boot may lie, and whether memory and pool tell one story.
+
+    Given `every` figure of the boots, `measured` are those of them that rest on nothing assumed.
+    """
+    there = _pools(measured if every is None else every)
+    if not there:
         return "What the token pool is cannot be said: no boot log prints one."
-    seen = f"The {len(pools)} boots with a pool hold {_range(min(pools), max(pools))}"
-    if len(pools) == 1:
-        seen = f"The one boot with a pool holds {show_number(pools[0], 'tokens')}"
+    seen = _seen(_pools(measured), len(there))
     broken = [e for e in identity if e.verdict == "broken"]
     doubt = ""
     if broken:
         worst = max(broken, key=lambda e: e.value or 0)
         doubt = (
             f" Memory and pool contradict each other in arm {worst.qualifiers['arm']}: what one longest request takes "
-            f"differs by {100 * (worst.value or 0):.0f} % between boots of one configuration."
+            f"differs by {show_value(worst)} between boots of one configuration."
         )
     known = headline(predictions)
     if not known:
@@ -59,6 +67,26 @@ def sentence(measured: list[Estimate], predictions: list[Estimate], identity: li
     return (
         f"{seen}; where {what}the next boot of a setting lies is known to ±{ceil(100 * reach)} % at the worst "
         f"(arm {arm}).{doubt}"
+    )
+
+
+def _pools(measured: list[Estimate]) -> dict[str, float]:
+    """The pool of each boot that has one."""
+    return {e.qualifiers["boot"]: e.value for e in measured if e.id == "pool.tokens" and e.value is not None}
+
+
+def _seen(pools: dict[str, float], there: int) -> str:
+    """What the boots hold; where some pools rest on assumed figures, which are counted."""
+    hold = "hold " + _range(min(pools.values()), max(pools.values())) if pools else ""
+    if len(pools) == 1:
+        hold = f"holds {show_number(max(pools.values()), 'tokens')}"
+    if len(pools) == there:
+        return f"The one boot with a pool {hold}" if there == 1 else f"The {there} boots with a pool {hold}"
+    if not pools:
+        return f"The pools of all {there} boots with one rest on assumed figures"
+    names = f" ({', '.join(pools)})" if len(pools) <= MOST_NAMED else ""
+    return (
+        f"Of {there} boots with a pool the {len(pools)} counted here{names} {hold}; the others rest on assumed figures"
     )
 
 
@@ -119,7 +147,7 @@ def measures_table(
         known = {
             c: e for c in MEASURED.values() if (e := printed[boot["boot"], c]).value is not None or boot[c] is None
         }
-        row = {**boot, **{c: Shown(e, boot[c], "value") for c, e in known.items()}}
+        row = {**boot, **{c: cells.ends(e, 1 / GIB if e.unit == "bytes" else 1)["value"] for c, e in known.items()}}
         need = needs.get((boot["arm"], str(boot["length"]), str(boot["batch tokens"])))
         if need is not None:
             row["need of one (MiB)"] = Shown(need, boot["need of one (MiB)"], "input")
@@ -225,7 +253,7 @@ def _factor(e: Estimate) -> str | None:
     """The figure; where it has no interval, as exact as the log has it: the reason stands beside it."""
     if e.value is None:
         return None
-    return show(e) if e.low is not None else show_number(e.value, e.unit)
+    return show(e) if e.low is not None else show_value(e)
 
 
 def identity_table(identity: list[Estimate]) -> pl.DataFrame:
@@ -234,7 +262,7 @@ def identity_table(identity: list[Estimate]) -> pl.DataFrame:
         {
             "arm": e.qualifiers["arm"], "length": e.qualifiers.get("max_model_len"),
             "batch tokens": e.qualifiers.get("batch_tokens"), "boots": e.n,
-            "disagreement (%)": Shown(e, None if e.value is None else round(100 * e.value, 2), "value"),
+            "disagreement (%)": cells.ends(e, 100)["value"],
             "one story": None if e.verdict is None else e.verdict == "holds",
         }
         for e in identity

@@ -6,8 +6,9 @@ like) and against the peak interval, and the direction is said: prompt tokens ov
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from math import inf
 
 import duckdb
 import polars as pl
@@ -15,7 +16,7 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings.lengths import FINDING, SLOPE
 from analysis.findings.prefill_rates import LOAD, MEAN, MEDIAN, PEAK
 from analysis.findings.time_tables import run_of
@@ -167,8 +168,13 @@ def _off(over: Estimate | None, against: str) -> str:
     if ends[0] <= 1 <= ends[1]:
         return f"{show(over)} of it: not shown to differ"
     side = "above" if over.value > 1 else "below"
-    factor = over.value if over.value > 1 else 1 / over.value
-    return f"{side} {rate}, by a factor of {show_number(factor, '', digits=2)} ({show(over)} of it)"
+    factor = over if over.value > 1 else _inverse(over)
+    return f"{side} {rate}, by a factor of {show_value(factor).removesuffix('x')} ({show(over)} of it)"
+
+
+def _inverse(e: Estimate) -> Estimate:
+    value, low, high = (None if end is None else 1 / end if end else inf for end in (e.value, e.high, e.low))
+    return replace(e, value=value, low=low, high=high)
 
 
 def sentence(quoted: list[Quoted], rates: list[Estimate], over: list[Estimate]) -> str:

@@ -1,9 +1,10 @@
 """The answer to "will this boot start" as plain text, for the terminal."""
 
+from analysis.estimates.rounding import show_chance
 from analysis.findings.boot_risk import Risk, boots_to_settle, what_if
 from analysis.findings.kv_boots import GIB
 from analysis.findings.kv_request import Floor
-from analysis.findings.kv_tables import ROUTES, closest, limited, share
+from analysis.findings.kv_tables import ROUTES, closest, limited
 from analysis.redact import redact
 
 WORDS = {
@@ -45,7 +46,7 @@ def _block(r: Risk) -> str:
         found.append("  extrapolated: no boot was made at or beyond this setting")
     found += [f"  note: {note}" for note in r.notes]
     if r.verdict == "cannot_tell" and (guesses := what_if(r)):
-        found.append("  if boots scatter by " + ", ".join(f"{cv:.0%}: {share(p)}" for cv, p in guesses))
+        found.append("  if boots scatter by " + ", ".join(f"{cv:.0%}: {show_chance(p)}" for cv, p in guesses))
     return "\n".join([*found, f"  next: {next_step(r)}"])
 
 

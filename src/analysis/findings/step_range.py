@@ -15,7 +15,7 @@ from analysis.estimates.counter_step_time import step_share_from_counters
 from analysis.estimates.estimate import Estimate, not_computable
 from analysis.estimates.quantile_buckets import quantile
 from analysis.estimates.ratio_scrapes import share_from_scrapes
-from analysis.estimates.rounding import show
+from analysis.estimates.rounding import show, show_value
 from analysis.findings import integrity
 from analysis.findings.step_time import RANGE, SHARE, prefill_shares
 from analysis.findings.time_split import FINDING, Run, phases_left_out, scrape_windows
@@ -128,8 +128,7 @@ def _trace(e: Estimate | None) -> tuple[str | Estimate | Shown, str | Shown]:
         return "no traces", ""
     if e.value is None:
         return e, ""
-    bare = replace(e, low=None, high=None, reason="", kind="census")
-    return Shown(e, show(bare, digits=2), "value"), Shown(e, _span(e), "end")
+    return Shown(e, show_value(e), "value"), Shown(e, _span(e), "end")
 
 
 def _span(e: Estimate) -> str:

@@ -106,7 +106,7 @@ def describe_arrivals(chosen: list[tuple[Run, Record, Turn]]) -> dict[str, str]:
     title = "No turn of a long prompt can be shown"
     if chosen:
         title = "While a long prompt has its turn, others stand still: " + ", ".join(
-            f"{_times(len(t.excess_s))} in {run.name} (at most {show_number(t.longest_gap_s, 's', digits=2)})"
+            f"{_times(len(t.excess_s))} in {run.name} (at most {show_number(t.longest_gap_s, 's')})"
             for run, _, t in chosen
         )
     return {

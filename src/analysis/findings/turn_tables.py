@@ -5,8 +5,7 @@ from collections import Counter
 import polars as pl
 
 from analysis.estimates import cells
-from analysis.estimates.rounding import show_number
-from analysis.findings.turn_words import in_words, longest_stall
+from analysis.findings.turn_words import in_words, silence
 from analysis.findings.whose_turn import BLOCK, DOSE, OVERTAKING, SHARE, Run
 
 
@@ -16,7 +15,7 @@ def verdicts(found: list[Run]) -> pl.DataFrame:
         {
             "run": run.name, "verdict": in_words(run), "turns used": len(run.verdict.usable),
             "turns seen": len(run.turns), "S (stall share)": run.of(SHARE),
-            "longest silence": show_number(longest_stall(run), "s"),
+            "longest silence": silence(run),
             "p": None if run.verdict.chance is None else float(f"{run.verdict.chance:.2g}"),
         }
         for run in found

@@ -3,7 +3,7 @@
 import numpy as np
 
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
 from analysis.estimates.turns import LEAST_TURNS
 from analysis.findings.whose_turn import BLOCK, Run
 from analysis.findings.words import MOST, listed
@@ -68,7 +68,7 @@ def size(run: Run) -> str:
         return ""
     if run.verdict.verdict == "one_block":
         limit = f"; a step may hold {run.budget:,}, so it would not cut them" if _uncut_by_limit(run) else ""
-        return f" (prompts of up to {show_number(block.value, 'tokens')}{limit})"
+        return f" (prompts of up to {show_value(block)}{limit})"
     return f" (about {show(block)})"
 
 
@@ -76,15 +76,20 @@ def in_words(run: Run) -> str:
     """The verdict on one run, as a table has it."""
     block = run.of(BLOCK)
     if run.verdict.verdict == "one_block" and block.value is not None:
-        return f"prompts up to {show_number(block.value, 'tokens')} run as one block"
+        return f"prompts up to {show_value(block)} run as one block"
     if run.verdict.verdict == "interleaved":
-        return f"interleaved in blocks of about {show_number(block.value, 'tokens')}"
+        return f"interleaved in blocks of about {show_value(block)}"
     return "no stall seen" if run.verdict.verdict == "no_stall" else f"cannot tell: {run.verdict.why}"
 
 
 def longest_stall(run: Run) -> float | None:
     """The longest silence of a turn that can be used (s)."""
     return max((t.longest_gap_s for t in run.verdict.usable), default=None)
+
+
+def silence(run: Run) -> str:
+    """The longest silence of a turn that can be used, as a reader is told it."""
+    return show_number(longest_stall(run), "s")
 
 
 def next_step(found: list[Run]) -> str:
@@ -109,13 +114,11 @@ def next_step(found: list[Run]) -> str:
 
 
 def _seen(run: Run) -> str:
-    block, silence = run.of(BLOCK), show_number(longest_stall(run), "s", digits=2)
+    block, longest = run.of(BLOCK), silence(run)
     if run.verdict.verdict == "one_block":
-        return (
-            f"prompts of up to {show_number(block.value, 'tokens')} in one block, silences up to {silence} ({run.name})"
-        )
-    size = f"{run.budget:,} tokens" if run.budget else f"about {show_number(block.value, 'tokens')}"
-    return f"steps of {size}, silences up to {silence} ({run.name})"
+        return f"prompts of up to {show_value(block)} in one block, silences up to {longest} ({run.name})"
+    size = f"{run.budget:,} tokens" if run.budget else f"about {show_value(block)}"
+    return f"steps of {size}, silences up to {longest} ({run.name})"
 
 
 def _waits(told: list[Run]) -> str:
@@ -124,7 +127,7 @@ def _waits(told: list[Run]) -> str:
         (run.name, float(np.median([t.end_s - t.start_s for t in lone])), len(lone))
         for run in told if (lone := [t for t in run.verdict.usable if len(t.prompts) == 1])
     ]  # fmt: skip
-    said = ", ".join(f"{show_number(s, 's', digits=2)} in {name} (median of {n})" for name, s, n in waits)
+    said = ", ".join(f"{show_number(s, 's')} in {name} (median of {n})" for name, s, n in waits)
     return f"; long prompts, not of one length, waited for their first token {said}" if said else ""
 
 

@@ -6,7 +6,8 @@ from math import inf, isfinite
 
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.printed import Printed
-from analysis.estimates.rounding import PLAIN_IDS, show, show_number
+from analysis.estimates.rounding import show, show_number, show_value
+from analysis.estimates.units import PLAIN_IDS
 
 REPRODUCED, DIFFERS, NOT_COMPUTABLE, NOT_SUPPORTED = "reproduced", "differs", "not_computable", "not_supported"
 TOLERANCE = 1e-9
@@ -144,7 +145,7 @@ def _limit(published: Printed, e: Estimate) -> str:
 
 
 def _point(e: Estimate) -> str:
-    return show_number(e.value, e.unit, digits=3) if e.value is not None else "nothing"
+    return show_value(e) if e.value is not None else "nothing"
 
 
 _OF_ARMS = ("equivalent", "different")

@@ -4,7 +4,6 @@ from math import log
 from statistics import stdev
 
 from analysis.estimates.estimate import Estimate
-from analysis.estimates.rounding import show, show_number
 from analysis.findings import arm_conditions, arm_knobs, arm_tables, arms
 from analysis.findings.arms import Arms, Pair
 from analysis.redact import redact
@@ -46,7 +45,7 @@ def _changed(of: Arms, pair: Pair, knob: str) -> str:
 
 def _row(of: Arms, pair: Pair, e: Estimate, paid: list[str]) -> tuple[str, ...]:
     shown = e.verdict == "different"
-    ratio = show(e) if e.low is not None else show_number(e.value, "x", digits=2) if e.value else "—"
+    ratio = arm_tables.ratio_text(e)
     note = f" [{paid.index('; '.join(why)) + 1}]" if (why := arm_tables.price(of, e)) else ""
     told = arm_tables.verdict_text(e, arm_tables.margin(of))
     return (

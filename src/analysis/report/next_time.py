@@ -17,20 +17,26 @@ INTRO = (
     "can be: commands are run from the folder of this project, MODEL and addresses are yours, and what has AFTER= or "
     "FOR= runs while the load does, in a terminal of its own."
 )
+NEW = "my-study/"
+"""A folder that is not there yet."""
+REBUILT = (
+    "This study was written from published figures: nothing can be recorded into it. Record on the machine that the "
+    f"figures are about, into a folder of its own ({NEW} here), and make the report of that."
+)
 NOTHING = "Every figure that was asked for could be computed, with its interval where one is due."
 REASONS = 3
 """Most reasons that are quoted of one way of recording."""
 _LAST = re.compile(r'<h2 id="what-this-page-cannot-show"')
 
 
-def with_section(pages: Sequence[Page], results: Results, engines: Iterable[str]) -> list[Page]:
+def with_section(pages: Sequence[Page], results: Results, engines: Iterable[str], *, is_rebuilt: bool) -> list[Page]:
     """The pages, the inventory's with its section and that in its table of contents; others as they are."""
-    return [_with(page, results, engines) if page.stem == PAGE else page for page in pages]
+    return [_with(page, results, engines, is_rebuilt) if page.stem == PAGE else page for page in pages]
 
 
-def _with(page: Page, results: Results, engines: Iterable[str]) -> Page:
-    found = advice(results.estimates(), data_of(results.json["study"]), engines)
-    html = section(found)
+def _with(page: Page, results: Results, engines: Iterable[str], is_rebuilt: bool) -> Page:
+    found = advice(results.estimates(), NEW if is_rebuilt else data_of(results.json["study"]), engines)
+    html = section(found, is_rebuilt=is_rebuilt)
     last = _LAST.search(page.body)
     at = last.start() if last else len(page.body)
     toc = list(page.toc)
@@ -44,14 +50,15 @@ def data_of(study: str) -> str:
     Studies of the project are named with data/ before them: commands that write take a path.
     """
     if not re.fullmatch(r"[\w.-]+", study, re.A):
-        return "my-study/"
+        return NEW
     return f"data/{study}/" if (paths.DATA / study).is_dir() else f"{study}/"
 
 
-def section(found: Sequence[Advice]) -> str:
+def section(found: Sequence[Advice], *, is_rebuilt: bool = False) -> str:
     """The section's HTML; everything in it is redacted already and escaped here."""
+    rebuilt = f"<p>{escape(REBUILT)}</p>" if is_rebuilt and found else ""
     body = "".join(map(_block, found)) or f"<p>{NOTHING}</p>"
-    return f'<h2 id="{ANCHOR}">{TITLE}</h2><p>{escape(INTRO)}</p>{body}'
+    return f'<h2 id="{ANCHOR}">{TITLE}</h2><p>{escape(INTRO)}</p>{rebuilt}{body}'
 
 
 def _block(it: Advice) -> str:

@@ -8,7 +8,6 @@ from analysis.report.post_material import Material, counted
 from analysis.report.post_parts import Rows, Said, Section
 
 KV_PAGE, POOL_PAGE, ARMS_PAGE = "30-kv-budget", "40-token-pool", "50-arms"
-GIB = 2**30
 COST = "kv.cost_per_batch_token"
 
 
@@ -35,7 +34,7 @@ def _refusal(m: Material) -> list[Said]:
     at = f" at {show_number(batch)} batch tokens" if batch else ""
     one = f"one request of {show_number(length)} tokens" if length else "one longest request"
     said = [
-        Said(f"Boot {boot} refused to start{at}: {one} needs {_exact(needed)} of cache and {_exact(available)} "
+        Said(f"Boot {boot} refused to start{at}: {one} needs {show(needed)} of cache and {show(available)} "
              "were available. That is an error with both figures in it, and no process killed for lack of memory.",
              (needed, available))
     ]  # fmt: skip
@@ -114,8 +113,8 @@ def _context(m: Material) -> list[Said]:
             inside = (low.value or 0.0) <= (short.value or 0.0) <= (high.value or 0.0)
             end = "so the shorter context is not shown to move memory" if inside else "and it lies outside them"
             text = (
-                f"The boot of arm {short.qualifiers['arm']} has {_exact(short)} available to the cache. Boots of arm "
-                f"{low.qualifiers['arm']}, with a longer context, have {_exact(low)} and {_exact(high)}, {end}. The "
+                f"The boot of arm {short.qualifiers['arm']} has {show(short)} available to the cache. Boots of arm "
+                f"{low.qualifiers['arm']}, with a longer context, have {show(low)} and {show(high)}, {end}. The "
                 "pool in tokens is the number of longest requests that fit times their length: between two lengths it "
                 "does not compare."
             )
@@ -128,18 +127,11 @@ def _boot_table(m: Material) -> Rows:
     rows = []
     for boot, (_, batch) in m.settings.items():
         cells = [m.one(id, boot=boot) for id in ("pool.available", "pool.tokens", "pool.requests_at_max_length")]
-        shown = ["not known" if e is None else _exact(e) for e in cells]
+        shown = ["not known" if e is None else show(e) for e in cells]
         rows.append((boot, show_number(batch), *shown))
     head = ("boot", "batch tokens", "available to the cache", "token pool", "longest requests that fit")
     note = "; what rests on an assumed figure is left out" if m.banner else ""
     return Rows(f"One row a boot, as its log prints it{note}", head, tuple(rows))
-
-
-def _exact(e: Estimate) -> str:
-    """A census of bytes with the two decimals of GiB that logs print, anything else as it is shown."""
-    if e.unit != "bytes" or e.value is None:
-        return show(e)
-    return show(e, digits=len(str(int(e.value / GIB))) + 2)
 
 
 def boots(m: Material) -> Section | None:

@@ -102,7 +102,8 @@ def write_pages(
     study = redact(study).text  # the name of a folder, which may be a host's or a person's
     results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
     write(results, folder / "results.json")
-    pages = [*with_section(pages, results, generated_from.get("engines", ())), numbers_page(results)]
+    pages = with_section(pages, results, generated_from.get("engines", ()), is_rebuilt=bool(banner))
+    pages.append(numbers_page(results))
     assets = folder / "assets"
     assets.mkdir()
     (assets / FIGURES).write_text(bundle(), encoding="utf-8")

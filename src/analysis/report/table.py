@@ -5,7 +5,7 @@ A cell that shows an estimate leads to how it was obtained; one that rests on as
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import islice
@@ -17,7 +17,8 @@ import polars as pl
 
 from analysis.charts.frames import Frame, tidy
 from analysis.estimates.cells import LINKED, Shown, split
-from analysis.estimates.rounding import CENSUS_DIGITS, round_interval
+from analysis.estimates.estimate import Estimate
+from analysis.estimates.rounding import CENSUS_DIGITS, round_interval, show_in_column
 from analysis.findings.assumed import Assumptions
 from analysis.redact import redact
 from analysis.report import marks
@@ -87,7 +88,7 @@ def grid(frame: Frame, name: str, caption: str, assumed: Assumptions = NOTHING, 
             for value, (c, kind, tag) in zip(row, columns, strict=True)
         )
         + "</tr>\n"
-        for row, of, sign in islice(zip(_rounded(rows), cells, signs, strict=True), ROWS)
+        for row, of, sign in islice(zip(_rounded(rows, cells), cells, signs, strict=True), ROWS)
     )
     body = body or f'<tr><td class="none" colspan="{max(1, rows.width)}">none</td></tr>\n'
     many = " many" if rows.width > NARROW_COLUMNS else ""
@@ -183,22 +184,39 @@ def _parts(frame: Frame, name: str, assumed: Assumptions) -> tuple[pl.DataFrame,
     return rows, cells, marks.of_rows(rows.iter_rows(named=True), cells, name, assumed)
 
 
-def _rounded(rows: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """The rows, with decimals where a column or a row says how many.
+def _rounded(rows: pl.DataFrame, cells: Iterable[Mapping[str, Shown]]) -> Iterator[tuple[Any, ...]]:
+    """The rows, with decimals where a figure, a column or a row says how many.
 
-    A column of at most two decimals, as logs print them, has as many in all rows. Where the columns value, low and
-    high are an estimate, they have the digits that its interval carries.
+    A cell that shows a figure's value has the digits that it has everywhere (estimates/rounding.py). Another column of
+    at most two decimals, as logs print them, has as many in all rows. Where the columns value, low and high are no
+    figure, they have the digits that such an interval carries.
     """
     floats = [i for i, dtype in enumerate(rows.dtypes) if dtype.is_float()]
     has = {i: max(map(_places, rows.to_series(i).drop_nulls()), default=0) for i in floats}
     printed = {i: places for i, places in has.items() if places <= PRINTED_PLACES}
     ends = [rows.columns.index(end) for end in _ENDS] if set(_ENDS) <= set(rows.columns) else []
-    for row in rows.iter_rows():
+    for row, of in zip(rows.iter_rows(), cells, strict=True):
         shown = {i: f"{row[i]:,.{places}f}" for i, places in printed.items() if row[i] is not None}
         if ends and all(isinstance(row[i], float) for i in ends):
             numbers = round_interval(*(row[i] for i in ends))
             shown |= {i: f"{number:,f}" for i, number in zip(ends, numbers, strict=True)}
+        for i in floats:
+            if (cell := of.get(rows.columns[i])) is not None and cell.part == "value":
+                shown |= _figure(cell.estimate, row, i, rows.columns, of)
         yield tuple(shown.get(i, value) for i, value in enumerate(row))
+
+
+def _figure(
+    e: Estimate, row: Sequence[Any], at: int, columns: Sequence[str], of: Mapping[str, Shown]
+) -> dict[int, str]:
+    """The texts of a figure's value, and of its ends where they stand beside it, by column."""
+    value, ends = row[at], []
+    if columns[at] == "value":
+        ends = [columns.index(end) for end in ("low", "high") if end in of and of[end].estimate is e]
+    factor = value / e.value if value and e.value else 1.0
+    low, high = (row[i] for i in ends) if len(ends) == 2 else (x and x * factor for x in (e.low, e.high))
+    texts = zip((at, *ends), show_in_column(e, value, low, high), strict=False)
+    return {i: text for i, text in texts if text is not None}
 
 
 def _places(value: float) -> int:

@@ -90,19 +90,22 @@ class _Log:
     def look(self, line: Line, mark: int = RARE) -> None:
         """Read one line."""
         boot = service = None
+        once: set[str] = set()
         for piece in unwrap(line.text):
             found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
             if unread is not None and len(self.unparsed) < MAX_UNPARSED:
                 self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", cut(piece.text)))
             for hit in found:
                 boot, service = self.boots.take(hit, piece.service), piece.service
+                once.update(hit.shape.literals if hit.shape.once else ())
                 if hit.shape.purpose == "step":
                     self.steps.add(boot, [line.number], [piece.text])
-        self.repeats.note(mark, boot, service, line.text)
+        self.repeats.note(mark, boot, service, line.text, once)
 
     def reading(self, stem: str) -> Reading:
         """The rows, now that all lines are in."""
         reading = Reading("boot_log", "engine log")
+        self.steps.parse()
         names: dict[int, str] = {}
         for name, ordinal, boot in self.boots.named(stem):
             names[id(boot)] = name
@@ -132,7 +135,7 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
     """A row for each value, once for each process that states it; lines without values give their own id and text."""
     engine = engine_of(boot)
     width = 1 + max((m.origin.tensor or 0 for m in boot.matches), default=0)
-    told: set[tuple[str, str | None, str]] = set()
+    told: set[tuple[object, ...]] = set()
     stamps = [m.origin.stamp for m in boot.matches if m.origin.stamp and m.shape.engine in ("", engine)]
     start = now = stamps[0] if stamps else None
     for hit in boot.matches:
@@ -141,7 +144,7 @@ def _fact_rows(name: str, boot: Boot) -> Iterator[Row]:
             continue
         whole = [Fact(hit.shape.id, hit.quote)] if not hit.facts or hit.shape.purpose in _TOLD_WHOLE else []
         for fact in (*whole, *hit.facts):
-            key = (fact.name, fact.text, hit.origin.process)
+            key = (fact.name, fact.text, hit.origin.process, *hit.origin.place)
             if key not in told:
                 told.add(key)
                 yield {**_fact_row(name, hit, fact, width), "since_start_s": seconds_between(start, now)}

@@ -1,10 +1,13 @@
 """Lines that a working engine prints again and again: passed over many at a time, once it is known whose they are."""
 
+import re
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from analysis.sources.boot_match import repeated, step_shape
 from analysis.sources.boot_split import Boot, Splitter
@@ -12,23 +15,26 @@ from analysis.sources.boot_steps import Steps
 from analysis.sources.log_blocks import RARE, Block
 from analysis.sources.log_lines import SAME_SERVICE, front, name_services
 
+MAX_TOLD = 1_000
+"""Most pairs of process and shape of a boot whose repeats are passed over; others are looked at one by one."""
 MAX_WORKING = 16
 """Most services whose repeats are told apart at a time; those of others are looked at one by one."""
 FIRST_LINES = 32
+_PROCESS = (
+    r"[A-Za-z][A-Za-z0-9_\-:]{0,80} (?:rank=[0-9]{1,6} )?pid=[0-9]{1,10}|(?: [A-Z]{2,4}[0-9]{1,6}){1,6}\]"
+    r'|Engine [0-9]{3}: |"process(?:Name)?": ?[^,}]{1,80}'
+)
+"""What a line says of the process that wrote it, or that it is about; for an engine without lookahead."""
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Working:
-    """An engine at work: the pattern at which its lines begin, and the marks that say nothing new of it.
-
-    Without a service there is no pattern: its lines are those that name none.
-    """
+    """An engine at work and the pattern at which its lines begin; without a service it is those that name none."""
 
     boot: Boot
     service: str | None
     front: str | None
-    known: Flags
 
 
 class Repeats:
@@ -38,16 +44,22 @@ class Repeats:
         self._boots, self._steps = boots, steps
         self._working: list[_Working] = []
         self._bare: tuple[Block, Flags] | None = None
+        self._spoken: tuple[Block, pl.Series] | None = None
 
-    def note(self, mark: int, boot: Boot | None, service: str | None, text: str) -> None:
-        """After a look at a line. One that is not a mere repeat may change every boot that it is about."""
+    def note(self, mark: int, boot: Boot | None, service: str | None, text: str, once: Container[str]) -> None:
+        """After a look at a line. One that is not a mere repeat may change every boot that it is about.
+
+        `once` are the literals of what it says that is kept once.
+        """
         if mark == RARE or service == SAME_SERVICE:
             self._working = []
         elif boot is not None:
+            if repeated()[mark] in once and len(boot.once) < MAX_TOLD:
+                boot.once.add((mark, _process(text)))
             begins = front(text, service) if service else None
             if begins or not service:
                 others = [w for w in self._working if w.front != begins and (w.boot is boot or w.service != service)]
-                self._working = [*others[1 - MAX_WORKING :], _Working(boot, service, begins, _known(boot))]
+                self._working = [*others[1 - MAX_WORKING :], _Working(boot, service, begins)]
 
     def skip(self, block: Block, at: int) -> int:
         """The place of the next line from `at` that needs a look; of those before it, their boots are told.
@@ -76,11 +88,11 @@ class Repeats:
                 bare = place
                 continue
             begins = block.texts.slice(at, many).str.contains(engine.front).to_numpy()
-            speakers[begins & engine.known[marks] & ~others] = place
+            speakers[begins & self._known(engine.boot, block, at, many) & ~others] = place
             others = others | begins
         if bare is not None:
             unnamed = self._unnamed(block)[at : at + many]
-            speakers[unnamed & self._working[bare].known[marks] & ~others] = bare
+            speakers[unnamed & self._known(self._working[bare].boot, block, at, many) & ~others] = bare
         return speakers
 
     def _unnamed(self, block: Block) -> Flags:
@@ -89,25 +101,44 @@ class Repeats:
             self._bare = block, np.logical_not(name_services(block.texts).to_numpy())
         return self._bare[1]
 
+    def _known(self, boot: Boot, block: Block, at: int, many: int) -> Flags:
+        """For each of the lines whether it says nothing new of the boot: a step, or what its process has told before.
+
+        The first step needs a look: it shows that the boot served.
+        """
+        marks = block.marks[at : at + many]
+        known = _step_marks()[marks] if "step" in boot.purposes else np.zeros(len(marks), dtype=np.bool_)
+        for mark in {mark for mark, _ in boot.once}.intersection(marks.tolist()):
+            processes = [process for told, process in boot.once if told == mark]
+            known = known | ((marks == mark) & self._processes(block)[at : at + many].is_in(processes).to_numpy())
+        return known
+
+    def _processes(self, block: Block) -> pl.Series:
+        """By line of the block what it says of its process, found once; steps say it themselves."""
+        if self._spoken is None or self._spoken[0] is not block:
+            places = np.flatnonzero(~_step_marks()[block.marks])
+            said = block.texts.gather(places).str.extract_all(_PROCESS).list.join("")
+            none = pl.Series([""]).new_from_index(0, len(block.texts))
+            self._spoken = block, none.scatter(places, said)
+        return self._spoken[1]
+
     def _tell(self, block: Block, at: int, speakers: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         for place in np.unique(speakers):
             boot = self._working[place].boot
             lines = at + np.flatnonzero(speakers == place)
-            boot.last_line = block.first + int(block.places[lines[-1]])
-            steps = lines[_step_marks()[block.marks[lines]]]
+            is_step = _step_marks()[block.marks[lines]]
+            steps, others = lines[is_step], lines[~is_step]
+            if len(others):
+                boot.last_line = max(boot.last_line, block.first + int(block.places[others[-1]]))
             if len(steps):
                 texts = block.texts.gather(steps).str.strip_chars_end("\r")
                 self._steps.add(boot, (block.first + block.places[steps]).tolist(), texts.to_list())
             self._boots.service = self._working[speakers[-1]].service
 
 
-def _known(boot: Boot) -> Flags:
-    """By mark, RARE last: whether a line of the boot with this mark needs no second look.
-
-    The first step needs one: it shows that the boot served.
-    """
-    known = np.array([*(mark in boot.once for mark in repeated()), False])
-    return known | _step_marks() if "step" in boot.purposes else known
+def _process(text: str) -> str:
+    """What a line says of its process, as `Repeats._processes` has it."""
+    return "".join(re.findall(_PROCESS, text))
 
 
 @cache

@@ -22,7 +22,7 @@ Place = tuple[int, int, int, str]
 def resolve(name: str, ordinal: int, boot: Boot) -> Row:
     """One row of `boots`, without `file`."""
     engine = engine_of(boot)
-    lines = [m for m in boot.matches if m.shape.engine in ("", engine)]
+    lines = _in_earnest([m for m in boot.matches if m.shape.engine in ("", engine)])
     rules = load().resolve.get(engine or "", {})
     row: Row = {
         "boot": name,
@@ -55,6 +55,13 @@ def engine_of(boot: Boot) -> str | None:
         if match.shape.engine:
             votes[match.shape.engine] += _WEIGHT.get(match.shape.purpose, 1)
     return max(sorted(votes), key=votes.__getitem__) if votes else None
+
+
+def _in_earnest(lines: list[Match]) -> list[Match]:
+    """The lines without those of a trial run: said again once it was over."""
+    over = max((at for at, match in enumerate(lines) if match.shape.trial), default=0)
+    again = {match.shape.id for match in lines[over:]}
+    return [match for match in lines[:over] if match.shape.id not in again] + lines[over:]
 
 
 def _outcome(lines: list[Match]) -> Row:

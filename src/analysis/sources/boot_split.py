@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 from analysis.sources.boot_match import Match
@@ -24,22 +24,26 @@ class Boot:
     last_line: int
     matches: list[Match] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
+    told: set[tuple[str, Hashable]] = field(default_factory=set)
     purposes: set[str] = field(default_factory=set)
-    once: set[str] = field(default_factory=set)
+    once: set[tuple[int, str]] = field(default_factory=set)
+    """Which process has told what is kept once (boot_repeats.py)."""
     closed: bool = False
     dropped: int = 0
 
     def take(self, match: Match) -> None:
-        """Add a line; repeats of a fallback, and of a shape that is kept once, only extend the boot."""
+        """Add a line; repeats of a fallback, and by one process of a shape that is kept once, only extend the boot."""
         self.last_line = max(self.last_line, match.number)
-        shape = match.shape
-        who = _DIGITS.sub("#", match.text[-200:]) if shape.purpose == "fallback" else match.origin.process
-        known = (shape.id, who) in self.seen
-        if len(self.seen) < MAX_MATCHES:
-            self.seen.add((shape.id, who))
+        shape, where = match.shape, match.origin
+        who: Hashable = (where.process, *where.place)
+        if shape.purpose == "fallback":
+            who = _DIGITS.sub("#", match.text[-200:])
+        known = (shape.id, who) in self.told
+        if len(self.told) < MAX_MATCHES:
+            self.told.add((shape.id, who))
+            self.seen.add((shape.id, where.process))
         self.purposes.add(shape.purpose)
         self.closed = self.closed or shape.closes
-        self.once.update(shape.literals if shape.once else ())
         if known and (shape.once or shape.purpose == "fallback"):
             return
         if len(self.matches) >= MAX_MATCHES:

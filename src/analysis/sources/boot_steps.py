@@ -33,18 +33,19 @@ class Steps:
         self.boots[id(boot)] = boot
         self.waiting.extend(zip(repeat(id(boot)), numbers, texts, strict=False))
         if len(self.waiting) >= BATCH:
-            self._parse()
+            self.parse()
 
     def frame(self, names: dict[int, str]) -> pl.DataFrame | None:
         """All steps, in the order of lines, under the names of their boots (by id of the boot); None without any."""
-        self._parse()
+        self.parse()
         if not self.frames:
             return None
         boots = pl.DataFrame(list(names.items()), schema={"key": pl.UInt64, "boot": pl.String}, orient="row")
         steps = pl.concat(self.frames).sort("line").join(boots, on="key", maintain_order="left").select(COLUMNS)
         return steps if steps.height else None
 
-    def _parse(self) -> None:
+    def parse(self) -> None:
+        """Read the lines that wait; a boot goes on as far as the last one that says something."""
         if not self.waiting:
             return
         read = _read(self.waiting)
@@ -58,7 +59,10 @@ class Steps:
                     break
                 self.unparsed.append(Unparsed(number, what, cut(text)))
             read = pl.concat((read, inner))
-        self.frames.append(read.filter(pl.col("elapsed_s").is_not_null()).drop("text"))
+        told = read.filter(pl.col("elapsed_s").is_not_null()).drop("text")
+        self.frames.append(told)
+        for key, line in told.group_by("key").agg(pl.col("line").max()).iter_rows():
+            self.boots[key].last_line = max(self.boots[key].last_line, line)
 
 
 def _read(lines: list[tuple[int, int, str]]) -> pl.DataFrame:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 MAX_TEXT = 1 << 16
-"""A longer line is cut here before anything is matched in it."""
+"""A longer text is cut here before anything is matched in it."""
 MAX_FRONT = 1000
 """The wrappers of a line that name its service are within so many characters."""
 SAME_SERVICE = ""
@@ -52,9 +52,9 @@ class LogText:
 
 def unwrap(line: str) -> Iterator[LogText]:
     """The text or texts of one physical line: a carriage return inside separates what a progress bar overwrote."""
-    for piece in line[:MAX_TEXT].replace("\x00", "").split("\r"):
+    for piece in line.replace("\x00", "").split("\r"):
         if piece and not piece.isspace():
-            yield _strip(piece)
+            yield _strip(piece[:MAX_TEXT])
 
 
 def front(line: str, service: str) -> str | None:

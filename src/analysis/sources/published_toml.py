@@ -91,9 +91,12 @@ def _wrong(claim: dict[str, Any], id: str | None, row: dict[str, Any], seen: set
 
 
 def _place(fields: Fields, key: str) -> dict[str, str]:
-    """Qualifiers of an estimate; every value as text."""
+    """Qualifiers of an estimate, which are texts: a number would name no figure."""
     value = fields.values.get(key, {})
-    if isinstance(value, dict) and all(isinstance(inner, str | int) for inner in value.values()):
-        return {clean(name): clean(str(inner)) for name, inner in value.items()}
-    keep_unparsed(fields.reading, fields.line, f"{fields.what}: {key} is not a table of names", value)
-    return {}
+    if not isinstance(value, dict):
+        keep_unparsed(fields.reading, fields.line, f"{fields.what}: {key} is not a table of names", value)
+        return {}
+    for name, inner in value.items():
+        if not TEXT.fits(inner):
+            keep_unparsed(fields.reading, fields.line, f"{fields.what}: {key}.{clean(name)} is not {TEXT.words}", inner)
+    return {clean(name): clean(inner) for name, inner in value.items() if isinstance(inner, str)}
