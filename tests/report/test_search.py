@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from analysis import paths
+from analysis.report.convert import convert
 from analysis.report.names import NUMBERS
-from analysis.report.pages import Page, convert, render
+from analysis.report.pages import Page, render
 from analysis.report.results import Results
 from analysis.report.search_index import search_script
 from tests.browsing import NEEDS_BROWSER, Visit, serious
