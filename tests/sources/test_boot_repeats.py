@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from analysis import paths
-from analysis.sources import boot_log, log_blocks
+from analysis.sources import boot_log, boot_repeats, log_blocks
 from analysis.sources.boot_match import Match, match
 from analysis.sources.boot_repeats import Repeats
 from analysis.sources.files import SourceFile
@@ -234,8 +234,13 @@ RANKS = {
 }
 
 
+@pytest.mark.parametrize("most", [boot_repeats.MAX_TOLD, 2, 1])
 @pytest.mark.parametrize("rank", RANKS)
-def test_the_first_line_of_each_process_counts_wherever_another_was_first(tmp_path: Path, rank: str) -> None:
+def test_the_first_line_of_each_process_counts_wherever_another_was_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rank: str, most: int
+) -> None:
+    """Also where more processes speak than are told apart."""
+    monkeypatch.setattr(boot_repeats, "MAX_TOLD", most)
     shape, fact = RANKS[rank]
     head = [line for line in HEAD if "Avg prompt throughput" not in line]
     if rank == "ranks":

@@ -20,12 +20,11 @@ MAX_TOLD = 1_000
 MAX_WORKING = 16
 """Most services whose repeats are told apart at a time; those of others are looked at one by one."""
 FIRST_LINES = 32
-_PROCESS = (
-    r"[A-Za-z][A-Za-z0-9_\-:]{0,80} (?:rank=[0-9]{1,6} )?pid=[0-9]{1,10}|(?: [A-Z]{2,4}[0-9]{1,6}){1,6}\]"
-    r'|Engine [0-9]{3}: |"process(?:Name)?": ?[^,}]{1,80}'
-)
+_PROCESS = r'pid=[0-9]{1,10}|Engine [0-9]{3}: |"process(?:Name)?": ?[^,}]{1,80}'
+_RANKS = r"((?: [A-Z]{2,4}[0-9]{1,6}){1,6}\])"
 """What a line says of the process that wrote it, or that it is about; for an engine without lookahead."""
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,8 @@ class Repeats:
         self._boots, self._steps = boots, steps
         self._working: list[_Working] = []
         self._bare: tuple[Block, Flags] | None = None
-        self._spoken: tuple[Block, pl.Series] | None = None
+        self._spoken: tuple[Block, Numbers] | None = None
+        self._numbers = {"": 0}
 
     def note(self, mark: int, boot: Boot | None, service: str | None, text: str, once: Container[str]) -> None:
         """After a look at a line. One that is not a mere repeat may change every boot that it is about.
@@ -54,8 +54,9 @@ class Repeats:
         if mark == RARE or service == SAME_SERVICE:
             self._working = []
         elif boot is not None:
-            if repeated()[mark] in once and len(boot.once) < MAX_TOLD:
-                boot.once.add((mark, _process(text)))
+            process = self._number("".join([*re.findall(_PROCESS, text), *re.findall(_RANKS, text)[:1]]))
+            if repeated()[mark] in once and process < MAX_TOLD and len(boot.once) < MAX_TOLD:
+                boot.once.add(_told(mark, process))
             begins = front(text, service) if service else None
             if begins or not service:
                 others = [w for w in self._working if w.front != begins and (w.boot is boot or w.service != service)]
@@ -108,19 +109,31 @@ class Repeats:
         """
         marks = block.marks[at : at + many]
         known = _step_marks()[marks] if "step" in boot.purposes else np.zeros(len(marks), dtype=np.bool_)
-        for mark in {mark for mark, _ in boot.once}.intersection(marks.tolist()):
-            processes = [process for told, process in boot.once if told == mark]
-            known = known | ((marks == mark) & self._processes(block)[at : at + many].is_in(processes).to_numpy())
+        if boot.once:
+            told = _told(marks.astype(np.int64), self._processes(block)[at : at + many])
+            known = known | np.isin(told, list(boot.once))
         return known
 
-    def _processes(self, block: Block) -> pl.Series:
-        """By line of the block what it says of its process, found once; steps say it themselves."""
+    def _processes(self, block: Block) -> Numbers:
+        """By line of the block the number of what it says of its process, found once; steps say it themselves."""
         if self._spoken is None or self._spoken[0] is not block:
-            places = np.flatnonzero(~_step_marks()[block.marks])
-            said = block.texts.gather(places).str.extract_all(_PROCESS).list.join("")
-            none = pl.Series([""]).new_from_index(0, len(block.texts))
-            self._spoken = block, none.scatter(places, said)
+            numbers = np.zeros(len(block.texts), dtype=np.int64)
+            steps = _step_marks()[block.marks]
+            places = np.flatnonzero(~steps)
+            texts = block.texts.gather(places) if steps.any() else block.texts
+            said = texts.str.extract_all(_PROCESS).list.join("")
+            if texts.str.contains(_RANKS).any():
+                said = said + texts.str.extract(_RANKS).fill_null("")
+            known = {process: self._number(process) for process in said.unique()}
+            numbers[places] = said.replace_strict(known, return_dtype=pl.Int64).to_numpy()
+            self._spoken = block, numbers
         return self._spoken[1]
+
+    def _number(self, process: str) -> int:
+        """A number for what lines say of a process: 0 for nothing, MAX_TOLD for those beyond so many."""
+        if process not in self._numbers and len(self._numbers) >= MAX_TOLD:
+            return MAX_TOLD
+        return self._numbers.setdefault(process, len(self._numbers))
 
     def _tell(self, block: Block, at: int, speakers: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         for place in np.unique(speakers):
@@ -136,9 +149,9 @@ class Repeats:
             self._boots.service = self._working[speakers[-1]].service
 
 
-def _process(text: str) -> str:
-    """What a line says of its process, as `Repeats._processes` has it."""
-    return "".join(re.findall(_PROCESS, text))
+def _told(mark: int | Numbers, process: int | Numbers) -> Any:
+    """One number for both; RARE, -1, is before all."""
+    return mark * (MAX_TOLD + 1) + process
 
 
 @cache

@@ -26,7 +26,7 @@ class Boot:
     seen: set[tuple[str, str]] = field(default_factory=set)
     told: set[tuple[str, Hashable]] = field(default_factory=set)
     purposes: set[str] = field(default_factory=set)
-    once: set[tuple[int, str]] = field(default_factory=set)
+    once: set[int] = field(default_factory=set)
     """Which process has told what is kept once (boot_repeats.py)."""
     closed: bool = False
     dropped: int = 0
