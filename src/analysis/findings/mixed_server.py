@@ -37,8 +37,7 @@ PEAKS = {
 def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
     """mixed.queue and mixed.prefill of each phase: the mean (exact for its requests), p50 and p95 from buckets."""
     table = _within(connection, WINDOWS, found)
-    table = table.with_columns(phase=phase_of(found, pl.col("start_s"), pl.col("end_s")))
-    parts = table.partition_by("boot", "phase", as_dict=True)
+    parts = _by_phase(table, phase_of(found, pl.col("start_s"), pl.col("end_s")))
     estimates = []
     for span in found:
         part = parts.get((span.boot, span.phase), table.clear())
@@ -60,6 +59,12 @@ def _within(connection: duckdb.DuckDBPyConnection, query: str, found: list[Span]
         "last_s": max((span.end_s for span in found), default=0.0),
     }
     return connection.sql(query, params=given).pl()
+
+
+def _by_phase(table: pl.DataFrame, phase: pl.Expr) -> dict[tuple[object, ...], pl.DataFrame]:
+    """The rows that lie in one phase, by boot and phase."""
+    inside = table.lazy().with_columns(phase=phase).filter(pl.col("phase").is_not_null()).collect()
+    return inside.partition_by("boot", "phase", as_dict=True)
 
 
 def _of_concept(mine: pl.DataFrame, concept: str) -> list[tuple[str, Estimate]]:
@@ -94,8 +99,7 @@ def _sum(mine: pl.DataFrame, statistic: str) -> float | None:
 def peaks(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
     """mixed.requests_peak (waiting, running) and mixed.kv_cache_peak of each phase: the highest that a scrape saw."""
     table = _within(connection, GAUGES, found)
-    table = table.with_columns(phase=phase_of(found, pl.col("at_s"), pl.col("at_s")))
-    parts = table.partition_by("boot", "phase", as_dict=True)
+    parts = _by_phase(table, phase_of(found, pl.col("at_s"), pl.col("at_s")))
     estimates = []
     for span in found:
         part = parts.get((span.boot, span.phase), table.clear())
