@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 _QUOTE = r"""\\?["']?"""
 _AFTER = rf"""{_QUOTE}(?:\s?[:=#]\s?|[ ]){_QUOTE}"""
-_NO_FIGURE = r"(?![\w,]|[.-]\d|\s?(?:tokens?|bytes?|requests?|blocks?|steps?|[kmgt]i?b|[mµun]?s)\b)"
+_NO_FIGURE = r"(?!\w|[,.-]\d|\s?(?:tokens?|bytes?|requests?|blocks?|steps?|[kmgt]i?b|[mµun]?s)\b)"
 _NUMBER_OF = r"(?:[ _-]?(?:number|num|nr|no)\b\.?)?"
 _ACCOUNT = rf"\b(?<!into )(?:accounts?|acct|bban|routing number){_NUMBER_OF}(?:_?id)?{_AFTER}"
 _CARD = r"\b(?:card|visa|mastercard|amex)\b[^\d\n]{0,20}"
@@ -33,7 +33,7 @@ def _is_card(text: str) -> bool:
 
 NUMBERS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     ("account", r"()(?<![\w-])([a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?)(?![\w-])", _is_iban),
-    ("account", rf"({_CARD})((?:\d{{4}}[ -]?){{3}}\d{{1,7}})(?![\d.,])", _is_card),
+    ("account", rf"({_CARD})((?:\d{{4}}[ -]?){{3}}\d{{1,7}})(?!\d|[.,]\d)", _is_card),
     ("account", rf"({_ACCOUNT})(\d(?:[ -]?\d){{7,19}}){_NO_FIGURE}", _digits(8, 20)),
     ("phone", rf"({_PHONE})(\+?\(?\d[\d ()./-]{{5,18}}\d){_NO_FIGURE}", _digits(7, 15)),
     ("phone", rf"({_NOT_ABROAD})(\+[1-9]\d{{0,2}}[ -](?:\(\d{{1,4}}\)|\d{{1,5}})(?:[ /-]\d{{2,8}}){{1,4}}){_NO_FIGURE}",

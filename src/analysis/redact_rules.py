@@ -50,6 +50,9 @@ _SSH_KEY = r"\b(?:ssh-(?:rsa|ed25519|dss)|(?:sk-)?ecdsa-sha2-[\w-]{1,40})\s+AAAA
 _FLAG = r"--[\w-]{0,40}(?:api-key|token|password|secret)(?:\s+|=)"
 _MORE_KEYS = r"""(?:(?<!=)[ \t]+(?![-\[])[^\s"',;}\])=\[({:]+(?:={1,2}(?=\s|\Z)|(?=[\s"'),;}\]]|\Z)))*"""
 """Further values of a flag, such as several keys of one server; in doubt a word of the command goes with them."""
+_MIXED = r"(?=[a-z0-9_-]*\d)(?=[0-9_-]*[a-z])[a-z0-9_-]{8,}(?![\w=:(.])"
+_LISTED_KEYS = rf"(?:\s?[,;]\s?{_MIXED})*"
+"""Further keys after a comma: nothing but letters and digits mixed, and no name of a setting."""
 _NAME_VALUE = (
     rf"""(\bname{_QUOTE}\s?[:=]\s?{_QUOTE}[\w.-]*(?:key|token|secret|passw(?:or)?d|credentials?){_QUOTE},?\s{{0,8}}"""
     rf"""{_QUOTE}value{_QUOTE}\s?[:=]\s?)"""
@@ -202,9 +205,10 @@ RULES: list[Rule] = [
     _rule("token", rf"(?<![A-Za-z0-9])(?:{_TOKENS})", _constant("[token]")),
     _rule("secret", rf"""({COOKIE}{_QUOTE}\s?[:=]\s?){_COOKIE}""", _keep_key("[secret]")),
     _rule("secret", rf"{_NAME_VALUE}{_VALUE}", _keep_key("[secret]")),
-    _rule("secret", rf"({_FLAG})(?!-){_VALUE}{_MORE_KEYS}", _keep_key("[secret]")),
-    _rule("secret", rf"""((?<![\w.-]){SECRET_KEY}{_QUOTE}\s{{0,4}}{ASSIGN}\s{{0,4}}){_VALUE}""", _keep_key("[secret]")),
-    _rule("secret", rf"""({LIKELY_KEY}{_QUOTE}\s?{ASSIGN}\s?)(?!{FIGURE}|\\*["']?<|{{){_VALUE}""",
+    _rule("secret", rf"({_FLAG})(?!-){_VALUE}{_LISTED_KEYS}{_MORE_KEYS}", _keep_key("[secret]")),
+    _rule("secret", rf"""((?<![\w.-]){SECRET_KEY}{_QUOTE}\s{{0,4}}{ASSIGN}\s{{0,4}}){_VALUE}{_LISTED_KEYS}""",
+          _keep_key("[secret]")),
+    _rule("secret", rf"""({LIKELY_KEY}{_QUOTE}\s?{ASSIGN}\s?)(?!{FIGURE}|\\*["']?<|{{){_VALUE}{_LISTED_KEYS}""",
           _keep_key("[secret]")),
     _rule("secret", rf"""({WORDS_ALONE}[ \t]+)((?=[^\s\d]*\d)(?=[\d_]*[a-z])[\w.~+/=-]{{5,}})""",
           _keep_key("[secret]")),

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -75,6 +77,42 @@ def test_what_cannot_be_drawn_says_so_where_it_was_asked_for(server: subprocess.
 def test_without_those_that_draw_a_figure_is_drawn_here(server: subprocess.Popen[bytes]) -> None:
     for pid in _drawers(server):
         os.kill(pid, signal.SIGKILL)
+    assert drawing.svg(BARS).startswith("<svg")
+
+
+@pytest.mark.parametrize("sent", [b"", (100).to_bytes(8) + b"<svg>", b"<svg>"])
+def test_a_cut_answer_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        listening.listen()
+        monkeypatch.setenv(drawing.SOCKET, str(tmp_path / "s"))
+
+        def answer() -> None:
+            asking, _ = listening.accept()
+            with asking, asking.makefile("rb") as asked:
+                asked.read()
+                asking.sendall(sent)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        drawn = drawing.svg(BARS)
+        thread.join()
+    assert drawn == drawing._drawn({"svg": BARS}).decode()
+
+
+def test_who_does_not_answer_is_waited_for_so_long(
+    server: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawing, "_PATIENCE_S", 0.2)
+    for pid in _drawers(server):
+        os.kill(pid, signal.SIGSTOP)
+    assert drawing.svg(BARS).startswith("<svg")
+
+
+def test_a_path_too_long_for_a_socket_means_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(drawing.SOCKET, raising=False)
+    drawing.serve(str(tmp_path / ("long" * 40)))
+    assert drawing.SOCKET not in os.environ
     assert drawing.svg(BARS).startswith("<svg")
 
 

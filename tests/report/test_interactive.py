@@ -69,3 +69,12 @@ def test_no_text_ends_the_element_that_holds_the_data() -> None:
     text = as_json({"a": "</script><!--<script>&"})
     assert not set("<>&") & set(text)
     assert json.loads(text) == {"a": "</script><!--<script>&"}
+
+
+def test_a_mark_names_the_columns_of_its_own_data_and_none_that_the_chart_made() -> None:
+    rows = pl.DataFrame(
+        {"boot": ["b"], "arm": ["A"], "outcome": ["served"], "tokens": [9000.0], "low": [8000.0], "high": [9900.0]}
+    )
+    spec = charts.pool_by_arm(rows, title="t", subtitle="s", description="d").to_dict()
+    named = [[tip["field"] for tip in unit["encoding"]["tooltip"]] for unit in _units(interactive(spec))]
+    assert sorted(named) == [["arm", "low", "high"], ["boot", "arm", "outcome", "tokens", "low", "high"]]

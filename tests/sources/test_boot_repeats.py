@@ -263,9 +263,10 @@ def test_a_step_that_does_not_parse_is_listed_and_no_part_of_the_boot(tmp_path: 
     assert [row["last_line"] for row in reading.tables["boots"]] == [len(HEAD) + 100]
 
 
-def test_returns_end_the_lines_of_a_file_without_newlines_and_only_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_returns_end_the_lines_of_a_file_without_newlines_and_only_there(tmp_path: Path, end: str) -> None:
     wanted = _read(tmp_path, HEAD)
-    (tmp_path / "b.log").write_bytes("\r".join(HEAD).encode())
+    (tmp_path / "b.log").write_bytes(("\r".join(HEAD) + end).encode())
     path = tmp_path / "b.log"
     got = boot_log.read(SourceFile("a.log", path, path.stat().st_size, 0.0))
     assert got.tables == wanted.tables

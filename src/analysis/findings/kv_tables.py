@@ -14,6 +14,8 @@ from analysis.estimates.units import SMALL
 from analysis.findings.boot_risk import Risk
 from analysis.findings.kv_boots import GIB, Series
 from analysis.findings.kv_cost import Step
+from analysis.findings.kv_request import Floor
+from analysis.findings.words import listed
 
 ROUTES = {
     "available": "printed memory", "requests": "requests that fit", "two_point": "two points", "seen": "boots seen",
@@ -182,10 +184,27 @@ def risk_sentence(answers: list[Risk]) -> str:
     )
     if (call := closest(answers)) is None:
         return f"{said}."
-    where = f"{call.batch:,} batch tokens at length {call.length:,}"
+    where = f"{call.batch:,} batch tokens at length {call.length:,}{_population(call)}"
     if call.refused:
-        return f"{said}. Boots with {where} were refused {_times(call)}."
+        return f"{said}. Boots with {where} were refused {_times(call)}{_elsewhere(call, answers)}."
     return f"{said}. The closest call is {where}: {_chances(call)}."
+
+
+def _population(r: Risk) -> str:
+    """What tells the boots that are spoken of from others of the same batch size and length."""
+    had = [b.available_bytes for b in r.series.boots if b.available_bytes is not None]
+    if not r.series.is_pinned or not had:
+        return f" ({r.series.name})" if r.series.name else ""
+    ends = dict.fromkeys(f"{size / GIB:.2f}" for size in (min(had), max(had)))
+    need = f", where one longest request needs {r.floor.bytes / GIB:.2f} GiB," if isinstance(r.floor, Floor) else ""
+    return f" and {' to '.join(ends)} GiB set for the cache{need}"
+
+
+def _elsewhere(call: Risk, answers: list[Risk]) -> str:
+    """Boots of another population that started with the same batch size and length."""
+    alike = [r for r in answers if (r.batch, r.length) == (call.batch, call.length) and r.seen > r.refused]
+    said = [f"{r.seen - r.refused} of {r.seen} started ({r.series.name or 'others'})" for r in alike if r is not call]
+    return f"; {listed(said)}" if said else ""
 
 
 def _times(r: Risk) -> str:

@@ -60,7 +60,8 @@ def next_step(r: Risk) -> str:
     if r.verdict == "safe":
         return "nothing; boots of another host, version or compile cache are another population"
     if r.verdict == "risky" and r.refused:
-        return f"{r.refused} of {r.seen} boots were refused here; lower the batch tokens or the length"
+        more = "set more memory for the cache, or " if r.series.is_pinned else ""
+        return f"{r.refused} of {r.seen} boots were refused here; {more}lower the batch tokens or the length"
     needed = boots_to_settle(r)
     if needed is not None and r.seen < needed:
         return f"{needed} boots {where} show it safe if they scatter as the others do; a refused one counts too"

@@ -18,7 +18,9 @@ SOCKET = "ANALYSIS_DRAWING"
 _PPI = 144
 _CORES_EACH = 2
 """Drawing is about a third of what a report takes: one process for so many cores."""
-_POLL_S = 0.5
+_POLL_S, _PATIENCE_S = 0.5, 30.0
+_SIZE = 8
+"""Bytes before an answer that say how long it is: one that was cut short is none."""
 _WARM: dict[str, Any] = {"data": {"values": [{"a": 1}]}, "mark": "bar", "encoding": {"x": {"field": "a"}}}
 
 
@@ -35,27 +37,29 @@ def png(drawn: str) -> bytes:
 def serve(path: str) -> None:
     """Fork processes that draw for whoever connects to the socket `path`, which nobody else may reach.
 
-    They end with this one.
+    They end with this one. Where there can be no such socket (its path is too long) notebooks draw by themselves.
     """
-    with socket.socket(socket.AF_UNIX) as listening:
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as listening:
         listening.bind(path)
         listening.listen()
         parent = os.getpid()
         for _ in range(max(1, (os.cpu_count() or 1) // _CORES_EACH)):
             if os.fork() == 0:
                 _draw_for_all(listening, parent)
-    os.environ[SOCKET] = path
+        os.environ[SOCKET] = path
 
 
 def _asked(what: dict[str, Any]) -> bytes:
     answer = b""
     if path := os.environ.get(SOCKET):
         with suppress(OSError), socket.socket(socket.AF_UNIX) as asking:
+            asking.settimeout(_PATIENCE_S)
             asking.connect(path)
             asking.sendall(json.dumps(what).encode())
             asking.shutdown(socket.SHUT_WR)
             answer = _all(asking)
-    return answer or _drawn(what)
+    size, answer = int.from_bytes(answer[:_SIZE]), answer[_SIZE:]
+    return answer if answer and len(answer) == size else _drawn(what)
 
 
 def _drawn(what: dict[str, Any]) -> bytes:
@@ -79,7 +83,8 @@ def _draw_for_all(listening: socket.socket, parent: int) -> None:
 
 def _answer(asking: socket.socket) -> None:
     with suppress(ValueError):  # whoever asked draws it, and gets the message
-        asking.sendall(_drawn(json.loads(_all(asking))))
+        drawn = _drawn(json.loads(_all(asking)))
+        asking.sendall(len(drawn).to_bytes(_SIZE) + drawn)
 
 
 def _all(sent: socket.socket) -> bytes:

@@ -9,6 +9,7 @@ compiled, so that the page's policy needs no exception.
 import copy
 import json
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
@@ -29,7 +30,7 @@ FORMATS = {
     int: {"type": "quantitative", "format": ",d"},
 }
 """How a tooltip shows numbers: four significant digits; the table under the figure has them as computed."""
-_HELPERS = {"bar", "text", "_within"}
+_HELPER = re.compile(r"_|(bar|text)$")
 """Columns that charts make for themselves: where a mark stands, what it is labelled with."""
 _ELSEWHERE = {"title", "description", "$schema", "usermeta"}
 Spec = dict[str, Any]
@@ -42,11 +43,11 @@ def interactive(spec: Spec) -> Spec:
     """
     live = _renamed(copy.deepcopy({key: value for key, value in spec.items() if key not in _ELSEWHERE}))
     units = list(_units(live))
-    columns = _columns(live)
-    for unit in units:
-        _name_values(unit, columns)
-    _filter_by_legend(units)
-    _zoom(units)
+    for unit, data in units:
+        _name_values(unit, _columns(live, data))
+    views = [unit for unit, _ in units]
+    _filter_by_legend(views)
+    _zoom(views)
     return live
 
 
@@ -90,18 +91,19 @@ def _renamed(spec: Spec) -> Spec:
     return spec
 
 
-def _units(spec: Spec) -> Iterator[Spec]:
-    """The views that draw marks, those inside layers and panels too."""
+def _units(spec: Spec, data: str = "") -> Iterator[tuple[Spec, str]]:
+    """The views that draw marks, those inside layers and panels too, each with the name of its data."""
+    data = spec.get("data", {}).get("name", data)
     if "mark" in spec:
-        yield spec
+        yield spec, data
     for part in (*spec.get("layer", ()), *((spec["spec"],) if "spec" in spec else ())):
-        yield from _units(part)
+        yield from _units(part, data)
 
 
-def _columns(spec: Spec) -> dict[str, type]:
-    """The columns of the chart's data that a reader knows, in their order, with the type of their values."""
-    cells = [cell for dataset in spec.get("datasets", {}).values() for row in dataset for cell in row.items()]
-    kinds = {name: type(value) for name, value in cells if value is not None and name not in _HELPERS}
+def _columns(spec: Spec, data: str) -> dict[str, type]:
+    """The columns of a view's data that a reader knows, in their order, with the type of their values."""
+    cells = [cell for row in spec.get("datasets", {}).get(data, ()) for cell in row.items()]
+    kinds = {name: type(value) for name, value in cells if value is not None and not _HELPER.match(name)}
     return {name: kinds[name] for name, _ in dict.fromkeys((name, None) for name, _ in cells) if name in kinds}
 
 

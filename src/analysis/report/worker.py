@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -32,10 +33,11 @@ _PRELOADED = (
 
 def serve() -> None:
     """Take jobs until standard input ends."""
-    drawing.serve(os.environ.pop(drawing.SOCKET))
+    socket = Path(os.environ.pop(drawing.SOCKET))
+    drawing.serve(str(socket))
     preload()
     jobs: dict[int, str] = {}
-    for line in _lines():
+    for line in _lines(socket.parent):
         if line:
             job = json.loads(line)
             jobs[_fork(job)] = job["job"]
@@ -86,8 +88,8 @@ def execute(source: Path, executed: Path, data: str, out: str) -> str | None:
     return None
 
 
-def _lines() -> Iterator[bytes]:
-    """The lines of standard input, and an empty one every few milliseconds."""
+def _lines(place: Path) -> Iterator[bytes]:
+    """The lines of standard input, and an empty one every few milliseconds; `place` goes when the input ends."""
     rest = b""
     while True:
         ready, _, _ = select.select([0], [], [], _POLL_S)
@@ -96,7 +98,7 @@ def _lines() -> Iterator[bytes]:
             continue
         data = os.read(0, 1 << 16)
         if not data:
-            shutil.rmtree(Path(os.environ[drawing.SOCKET]).parent, ignore_errors=True)
+            shutil.rmtree(place, ignore_errors=True)
             os.killpg(0, signal.SIGKILL) if os.getpgid(0) == os.getpid() else os._exit(0)
         *lines, rest = (rest + data).split(b"\n")
         yield from lines
@@ -126,6 +128,7 @@ def _work(job: dict[str, Any]) -> int:
         os.dup2(log.fileno(), 2)
     os.environ |= job["environment"]
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    tempfile.tempdir = str(folder)  # kernels' connection files have a key in them: they go with the folder
     WaitingKernel.current = WaitingKernel()
     use_forked_kernels()
     executed = folder / source.name

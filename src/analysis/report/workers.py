@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -117,6 +118,8 @@ class Workers:
         self.stop()
 
 
+_A_MESSAGE = 1 << 16
+"""Bytes without which a notebook could not say why it failed."""
 _NOT_MADE = "the report was not made, the previous one is as it was."
 
 
@@ -124,9 +127,10 @@ def _check(notebook: Path, status: int, folder: Path) -> None:
     if status == 0:
         return
     said = folder / SAID
-    if said.exists():
-        raise ReportError(f"{_NOT_MADE} {said.read_text(encoding='utf-8')}")
+    if said.exists() and (why := said.read_text(encoding="utf-8")):
+        raise ReportError(f"{_NOT_MADE} {why}")
     log = folder / LOG
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if log.exists() else []
-    why = lines[-1] if lines else "no message"
+    full = "the disk is full" if shutil.disk_usage(folder).free < _A_MESSAGE else "no message"
+    why = lines[-1] if lines else full
     raise ReportError(f"{_NOT_MADE} {notebook.name} ended with status {status}: {why}")

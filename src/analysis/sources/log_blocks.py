@@ -23,15 +23,15 @@ RARE = -1
 def blocks(file: SourceFile) -> Iterator[tuple[str, bool]]:
     """Runs of whole lines as one text, and whether the last of them ended in a newline. Never holds more than a block.
 
-    A line beyond MAX_LINE_CHARS is cut, which `file.troubles` then says. Where a file has no newline at its beginning,
-    carriage returns end its lines; elsewhere what they part is one line, which a progress bar wrote over.
+    A line beyond MAX_LINE_CHARS is cut, which `file.troubles` then says. Where a file has no newline but at its very
+    end, carriage returns end its lines; elsewhere what they part is one line, which a progress bar wrote over.
     """
     with file.open() as stream:
         decoder = codecs.getincrementaldecoder(encoding_of(stream.peek(4)[:4]))(errors="replace")
         rest, by_returns = "", False
         for at, data in enumerate(iter(lambda: stream.read(BLOCK_BYTES), b"")):
             text = decoder.decode(data)
-            by_returns = "\n" not in text if at == 0 else by_returns
+            by_returns = "\n" not in text[:-1] if at == 0 else by_returns
             head, newline, tail = (text.replace("\r", "\n") if by_returns else text).rpartition("\n")
             if newline:
                 yield rest + head, True
