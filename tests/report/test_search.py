@@ -53,6 +53,7 @@ FOUND = {
     "slow": ["Where the time goes", LEVERS, "Start-up", "First tokens", "Silent degradation"],
     "OOM": [BATCH, "Will the next boot start? Along batch tokens", "Along the context length", POOL],
     "memory": [BATCH, POOL, "Memory, power and headroom"],
+    "out of memory": [BATCH, POOL],
     "latency": ["Mixed traffic", "First tokens", "All times", "Whose turn it is"],
     "throughput": ["Rates, and the load that is not one", "Arms compared", "Valid records per hour"],
     "faster": [LEVERS, "Arms compared"],

@@ -13,6 +13,7 @@ from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings.frames import rows
 from analysis.findings.pool_eras import token_figure
 from analysis.findings.token_pool import GIB, PINNED, boots, by_population
+from analysis.findings.words import counted
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
@@ -167,12 +168,16 @@ def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
     arms = known.group_by("arm").agg(
         pl.col("tokens").min().alias("least"), pl.col("tokens").max().alias("most"), pl.len().alias("n")
     )
-    said = [f"arm {arm}: {_range(least, most)} over {n} boots" for arm, least, most, n in arms.sort("arm").iter_rows()]
+    said = [
+        f"arm {arm}: {_range(least, most)} over {counted(n, 'boot')}"
+        for arm, least, most, n in arms.sort("arm").iter_rows()
+    ]
     without, banded = pools.height - known.height, pools.drop_nulls("low")["arm"].n_unique()
+    title = f"Pools of {counted(known.height, 'boot')} in {counted(arms.height, 'setting')}"
     return {
-        "title": f"Pools of {known.height} boots in {arms.height} arms" if said else "No boot log prints a pool",
-        "subtitle": f"a point a boot; shaded: 95 % prediction interval of the arm's next boot ({banded} arms); "
-        f"{without} boots have no pool",
+        "title": title if said else "No boot log prints a pool",
+        "subtitle": "a point a boot; shaded: 95 % prediction interval of the next boot of a setting "
+        f"({counted(banded, 'setting')}); {counted(without, 'boot')} without a pool",
         "description": "Token pool by arm. " + "; ".join(said or ["no data"]),
     }
 

@@ -11,3 +11,8 @@ def listed(parts: Sequence[str], most: int = MOST) -> str:
     if len(parts) > most:
         return f"{', '.join(parts[: most - 1])} and {len(parts) - most + 1} more"
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things: "1 boot", "2 boots"."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

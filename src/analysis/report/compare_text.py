@@ -25,7 +25,7 @@ def _block(of: Arms, pair: Pair, found: list[Estimate]) -> str:
         f"differ in   {'; '.join(knobs) or 'nothing that is known'}" + (" (confounded)" if len(knobs) > 1 else "")
     )
     lines += [f"not alike   {', '.join(unlike)}"] if unlike else []
-    paid = list(dict.fromkeys("; ".join(why) for e in found if (why := arm_tables.price(of, e))))
+    paid = list(dict.fromkeys("; ".join(why) for e in found if (why := _notes(of, e))))
     rows = [HEADS, *(_row(of, pair, e, paid) for e in found)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(HEADS))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -46,12 +46,17 @@ def _changed(of: Arms, pair: Pair, knob: str) -> str:
 def _row(of: Arms, pair: Pair, e: Estimate, paid: list[str]) -> tuple[str, ...]:
     shown = e.verdict == "different"
     ratio = arm_tables.ratio_text(e)
-    note = f" [{paid.index('; '.join(why)) + 1}]" if (why := arm_tables.price(of, e)) else ""
+    note = f" [{paid.index('; '.join(why)) + 1}]" if (why := _notes(of, e)) else ""
     told = arm_tables.verdict_text(e, arm_tables.margin(of))
     return (
         arm_tables.measure_text(e), _value(of, pair[0], e), _value(of, pair[1], e),
         ratio if shown else f"~ {ratio}", f"{told}{note}",
     )  # fmt: skip
+
+
+def _notes(of: Arms, e: Estimate) -> list[str]:
+    """What a reader of the row must know: what the arm paid, and where its figure is not comparable."""
+    return [*arm_tables.price(of, e), *(warning for warning in e.warnings if warning == arms.POOL_LIMIT)]
 
 
 def _value(of: Arms, arm: str, e: Estimate) -> str:

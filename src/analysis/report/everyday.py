@@ -16,7 +16,7 @@ WORDS = {
     "25-levers#decode-against-the-hardware": "bandwidth gpu hardware limit roofline",
     "30-kv-budget": "memory oom out of vram kv cache batch size max_num_batched_tokens max_model_len",
     "30-kv-budget#where-the-memory-of-each-boot-went": "weights activations footprint breakdown vram",
-    "30-kv-budget#will-the-next-boot-start-along-batch-tokens": "oom out of memory startup refuse fail crash safe",
+    "30-kv-budget#will-the-next-boot-start-along-batch-tokens": "oom startup refuse fail crash safe",
     "30-kv-budget#along-the-context-length": "oom max_model_len long context",
     "40-token-pool": "memory oom out of vram kv cache capacity concurrency size",
     "50-arms": "compare comparison better best faster benchmark regression upgrade throughput",
