@@ -133,7 +133,7 @@ def test_the_pages_lead_to_each_other_without_script(browser: Any, report: Path)
     page.get_by_role("link", name="The rest →").click()
     page.get_by_role("link", name="← Where time goes").click()
     page.get_by_text("How this was obtained").first.click()
-    assert page.locator("dd", has_text="block bootstrap").is_visible()
+    page.locator("dd", has_text="block bootstrap").wait_for()
 
 
 def test_a_table_may_be_wider_than_the_text_and_says_where_it_scrolls(browser: Any, report: Path) -> None:
@@ -293,7 +293,7 @@ def test_one_file_holds_the_whole_report(browser: Any, one_file: Path) -> None:
     page.get_by_role("link", name="Where time goes", exact=True).first.click()
     assert page.url.endswith("#10-first--main")
     page.locator("a[aria-label^='How this was obtained']").first.click()
-    assert page.locator(":target dl").is_visible()
+    page.locator(":target dl").wait_for()
     page.locator("[id='20-second--table-cells'] tbody a").first.click()
     assert page.locator(":target strong.value").inner_text() == "50 % [40, 60]"
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

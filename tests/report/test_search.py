@@ -117,7 +117,7 @@ def test_enter_opens_the_first_hit_and_a_list_that_is_left_closes(browser: Any, 
     page.keyboard.press("Tab")
     assert page.locator("[role=listbox]").is_hidden()
     page.get_by_role("combobox").focus()
-    assert page.locator("[role=listbox]").is_visible()
+    page.locator("[role=listbox]").wait_for()
     page.keyboard.press("Enter")
     page.wait_for_url("**/25-levers.html")
     page.keyboard.press("/")
@@ -142,22 +142,22 @@ def test_a_link_to_a_number_opens_its_fold(browser: Any, report: Path) -> None:
     page.locator("#table-cells tbody a").first.click()
     page.wait_for_url("**/numbers.html#n-*")
     how = page.locator(":target dd", has_text="time.wall_state")
-    assert how.is_visible()
+    how.wait_for()
     assert page.locator("details[open]").count() == 1
     page.locator(":target summary").click()
-    assert not how.is_visible()
+    how.wait_for(state="hidden")
     page.keyboard.press("/")
     page.keyboard.type("time.wall_state 50 40 60")
     page.keyboard.press("Enter")  # to the place where the reader is already
-    assert how.is_visible()
+    how.wait_for()
     page.goto((report / "index.html").as_uri())
     page.locator("a[aria-label^='How this was obtained']").first.click()
     page.wait_for_url("**/10-first.html#n-*")
-    assert page.locator(":target dd", has_text="block bootstrap").is_visible()
+    page.locator(":target dd", has_text="block bootstrap").wait_for()
     page.goto((report / "index.html").as_uri())
     page.locator(".from a[href$='-from']").first.click()
     page.wait_for_url("**/10-first.html#n-*-from")
-    assert page.locator(":target").is_visible()
+    page.locator(":target").wait_for()
 
 
 def test_a_fold_that_a_link_leads_to_is_open_without_script_and_on_paper(browser: Any, report: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_fold_that_a_link_leads_to_is_open_without_script_and_on_paper(browser
     plain = Visit(browser, report / "numbers.html", script=False).page
     assert plain.locator(f"[id='{name}'] dl").is_hidden()
     plain.goto((report / place.partition("#")[0]).as_uri() + f"#{name}")
-    assert plain.locator(f"[id='{name}'] dl").is_visible()
+    plain.locator(f"[id='{name}'] dl").wait_for()
     page = Visit(browser, report / "10-first.html").page
     assert page.locator(".estimate dl:visible").count() == 0
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
