@@ -19,7 +19,6 @@ from analysis.report.answer import Answer, answer, nothing
 from analysis.report.figure import Figure, figure
 from analysis.report.names import PAGE
 from analysis.report.table import Table, table
-from analysis.store.load import Progress
 from analysis.store.opened import open_store
 
 REBUILT = "From reconstructed files: intervals may rest on assumed figures"
@@ -36,11 +35,11 @@ class Study:
     it nothing is written but the store. Use as it is in a notebook; the connection is read-only.
     """
 
-    def __init__(self, data: str | Path, out: str | Path | None = None, progress: Progress | None = None) -> None:
+    def __init__(self, data: str | Path, out: str | Path | None = None) -> None:
         self.data = paths.find(data)
         self.name = self.data.name
         self.out = Path(out) if out else None
-        self.store = open_store(self.data, progress)
+        self.store = open_store(self.data)
         self.connection = self.store.connection
         self.assumptions = assumptions(self.connection)
         self.reconstruction = reconstruction(self.connection)

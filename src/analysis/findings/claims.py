@@ -16,7 +16,7 @@ from analysis.estimates.rounding import show_number
 from analysis.findings.assumed import SAID, Assumptions, assumptions, reconstruction
 from analysis.findings.registry import Registry, UnknownIdError
 from analysis.findings.verdicts import DIFFERS, NOT_COMPUTABLE, NOT_SUPPORTED, REPRODUCED, Said, Verdict, judge
-from analysis.findings.words import listed
+from analysis.findings.words import listed, number_of
 
 FINDING = "90-takeaways"
 FILE = "published.toml"
@@ -214,7 +214,7 @@ def _of_published(judged: list[Judged]) -> str:
     if not judged:
         return ""
     against = [j.claim["claim"] for j in judged if j.verdict.verdict == DIFFERS]
-    said = f"Of {_number(len(judged), 'published figure')}, {_verdicts(judged)}."
+    said = f"Of {number_of(len(judged), 'published figure')}, {_verdicts(judged)}."
     return said + (f" The data contradict {listed(against, IDS)}." if against else "")
 
 
@@ -225,7 +225,7 @@ def _of_checks(judged: list[Judged]) -> str:
     against = [j.claim["claim"] for j in checks if j.verdict.verdict == DIFFERS]
     rest = _verdicts([j for j in checks if j.verdict.verdict != DIFFERS])
     found = f"{len(against) or 'none'} found a problem" + (f": {', '.join(against)}" if against else "")
-    return f"Of {_number(len(checks), 'check')} of ours, {'; '.join(part for part in (found, rest) if part)}."
+    return f"Of {number_of(len(checks), 'check')} of ours, {'; '.join(part for part in (found, rest) if part)}."
 
 
 def _rebuilt(judged: list[Judged]) -> str:
@@ -239,10 +239,6 @@ def _verdicts(judged: list[Judged]) -> str:
     return listed(parts)
 
 
-def _number(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
-
-
 def _said(verdict: str, n: int) -> str:
     if verdict == DIFFERS:
         return f"{n} {'differs' if n == 1 else 'differ'}"
@@ -254,9 +250,9 @@ def describe(judged: list[Judged]) -> dict[str, str]:
     of = published(judged)
     rows = [f"{word}: {n}" for word, _, n in counted(judged).iter_rows()]
     n, checks = sum(j.verdict.verdict == REPRODUCED for j in of), len(judged) - len(of)
-    apart = f"; {_number(checks, 'check')} of ours {'is' if checks == 1 else 'are'} not among them" if checks else ""
+    apart = f"; {number_of(checks, 'check')} of ours {'is' if checks == 1 else 'are'} not among them" if checks else ""
     return {
-        "title": f"{n} of {_number(len(of), 'published figure')} {'is' if n == 1 else 'are'} reproduced"
+        "title": f"{n} of {number_of(len(of), 'published figure')} {'is' if n == 1 else 'are'} reproduced"
         if of else "No published claim is checked",
         "subtitle": f"published figures by verdict; counted, exact{apart}",
         "description": "Verdicts on published figures. " + ("; ".join(rows) or "There is none."),

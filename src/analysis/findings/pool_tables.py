@@ -13,7 +13,7 @@ from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings.frames import rows
 from analysis.findings.pool_eras import token_figure
 from analysis.findings.token_pool import GIB, PINNED, boots, by_population
-from analysis.findings.words import counted
+from analysis.findings.words import MOST, number_of
 
 MEASURES = {"tokens": "pool", "available": "memory"}
 """What a reader calls what is predicted."""
@@ -22,8 +22,6 @@ MEASURED = {
 }  # fmt: skip
 """The columns of the table of boots that show what token_pool.census reads."""
 FIGURE = "the token figure is"
-MOST_NAMED = 6
-"""Most boots that a sentence names."""
 SETTLED = 4
 """Boots of a setting at which the spread has a ceiling within a factor of five."""
 UNLESS = "the setting, the engine's version or what else runs on the machine changes: that is another population."
@@ -85,7 +83,7 @@ def _seen(pools: dict[str, float], there: int) -> str:
         return f"The one boot with a pool {hold}" if there == 1 else f"The {there} boots with a pool {hold}"
     if not pools:
         return f"The pools of all {there} boots with one rest on assumed figures"
-    names = f" ({', '.join(pools)})" if len(pools) <= MOST_NAMED else ""
+    names = f" ({', '.join(pools)})" if len(pools) <= MOST else ""
     return (
         f"Of {there} boots with a pool the {len(pools)} counted here{names} {hold}; the others rest on assumed figures"
     )
@@ -169,15 +167,15 @@ def describe_pools(pools: pl.DataFrame) -> dict[str, str]:
         pl.col("tokens").min().alias("least"), pl.col("tokens").max().alias("most"), pl.len().alias("n")
     )
     said = [
-        f"arm {arm}: {_range(least, most)} over {counted(n, 'boot')}"
+        f"arm {arm}: {_range(least, most)} over {number_of(n, 'boot')}"
         for arm, least, most, n in arms.sort("arm").iter_rows()
     ]
     without, banded = pools.height - known.height, pools.drop_nulls("low")["arm"].n_unique()
-    title = f"Pools of {counted(known.height, 'boot')} in {counted(arms.height, 'setting')}"
+    title = f"Pools of {number_of(known.height, 'boot')} in {number_of(arms.height, 'setting')}"
     return {
         "title": title if said else "No boot log prints a pool",
         "subtitle": "a point a boot; shaded: 95 % prediction interval of the next boot of a setting "
-        f"({counted(banded, 'setting')}); {counted(without, 'boot')} without a pool",
+        f"({number_of(banded, 'setting')}); {number_of(without, 'boot')} without a pool",
         "description": "Token pool by arm. " + "; ".join(said or ["no data"]),
     }
 

@@ -13,6 +13,6 @@ def listed(parts: Sequence[str], most: int = MOST) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
-def counted(n: int, what: str) -> str:
+def number_of(n: int, what: str) -> str:
     """A number of things: "1 boot", "2 boots"."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -6,6 +6,7 @@ from statistics import stdev
 from analysis.estimates.estimate import Estimate
 from analysis.findings import arm_conditions, arm_knobs, arm_tables, arms
 from analysis.findings.arms import Arms, Pair
+from analysis.findings.words import number_of
 from analysis.redact import redact
 
 HEADS = ("measure", "first", "second", "second over first", "")
@@ -20,7 +21,10 @@ def text(of: Arms, pairs: list[Pair], found: list[Estimate]) -> str:
 def _block(of: Arms, pair: Pair, found: list[Estimate]) -> str:
     knobs = [_changed(of, pair, knob) for knob in arm_knobs.differing(of.knobs, of.of_arm(pair[0]), of.of_arm(pair[1]))]
     unlike = arm_conditions.mismatches(of, pair, "ttft_p50")
-    lines = [f"{side}  {arm}  ({_boots(of, arm)})" for side, arm in zip(("first ", "second"), pair, strict=True)]
+    lines = [
+        f"{side}  {arm}  ({number_of(len(of.of_arm(arm)), 'boot')})"
+        for side, arm in zip(("first ", "second"), pair, strict=True)
+    ]
     lines.append(
         f"differ in   {'; '.join(knobs) or 'nothing that is known'}" + (" (confounded)" if len(knobs) > 1 else "")
     )
@@ -31,11 +35,6 @@ def _block(of: Arms, pair: Pair, found: list[Estimate]) -> str:
     table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     notes = [f"[{i}] {why}" for i, why in enumerate(paid, 1)]
     return "\n".join([*lines, "", *(table if found else ["no measure in common"]), *notes])
-
-
-def _boots(of: Arms, arm: str) -> str:
-    n = len(of.of_arm(arm))
-    return f"{n} boot{'' if n == 1 else 's'}"
 
 
 def _changed(of: Arms, pair: Pair, knob: str) -> str:

@@ -1,7 +1,7 @@
 """Draws charts: here, or in processes that keep the engine of the drawings warm for all notebooks of a report.
 
-To start that engine takes longer than to draw all figures of a notebook. `serve` forks the processes, `svg` and `png`
-ask them where the environment names their socket, and draw by themselves where there is none or no answer comes.
+To start that engine takes as long as to draw two or three figures. `serve` forks the processes, `svg` and `png` ask
+them where the environment names their socket, and draw by themselves where there is none or no answer comes.
 """
 
 import json
@@ -17,7 +17,7 @@ SOCKET = "ANALYSIS_DRAWING"
 """Environment variable with the path of the socket of the processes that draw."""
 _PPI = 144
 _CORES_EACH = 2
-"""Drawing is about a third of what a report takes: one process for so many cores."""
+"""Drawing is a fifth to a third of what a report takes: one process for so many cores."""
 _POLL_S, _PATIENCE_S = 0.5, 30.0
 _SIZE = 8
 """Bytes before an answer that say how long it is: one that was cut short is none."""
@@ -39,13 +39,19 @@ def serve(path: str) -> None:
 
     They end with this one. Where there can be no such socket (its path is too long) notebooks draw by themselves.
     """
-    with suppress(OSError), socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        try:
+            listening.bind(path)
+        except OSError:
+            return
         listening.listen()
         parent = os.getpid()
         for _ in range(max(1, (os.cpu_count() or 1) // _CORES_EACH)):
             if os.fork() == 0:
-                _draw_for_all(listening, parent)
+                try:
+                    _draw_for_all(listening, parent)
+                finally:
+                    os._exit(0)  # whatever happens, what follows is the other process's
         os.environ[SOCKET] = path
 
 
@@ -69,16 +75,15 @@ def _drawn(what: dict[str, Any]) -> bytes:
 
 
 def _draw_for_all(listening: socket.socket, parent: int) -> None:
-    """Never returns."""
+    """Until the parent has ended."""
     _drawn({"png": _drawn({"svg": _WARM}).decode()})
     listening.settimeout(_POLL_S)
     while os.getppid() == parent:
         with suppress(OSError):
             asking, _ = listening.accept()
             with asking:
-                asking.settimeout(None)
+                asking.settimeout(_PATIENCE_S)
                 _answer(asking)
-    os._exit(0)
 
 
 def _answer(asking: socket.socket) -> None:
