@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from analysis import paths
-from analysis.sources import boot_log, boot_repeats, log_blocks
+from analysis.sources import boot_log, boot_processes, log_blocks
 from analysis.sources.boot_match import Match, match
 from analysis.sources.boot_repeats import Repeats
 from analysis.sources.files import SourceFile
@@ -234,13 +234,13 @@ RANKS = {
 }
 
 
-@pytest.mark.parametrize("most", [boot_repeats.MAX_TOLD, 2, 1])
+@pytest.mark.parametrize("most", [boot_processes.MAX_TOLD, 2, 1])
 @pytest.mark.parametrize("rank", RANKS)
 def test_the_first_line_of_each_process_counts_wherever_another_was_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rank: str, most: int
 ) -> None:
     """Also where more processes speak than are told apart."""
-    monkeypatch.setattr(boot_repeats, "MAX_TOLD", most)
+    monkeypatch.setattr(boot_processes, "MAX_TOLD", most)
     shape, fact = RANKS[rank]
     head = [line for line in HEAD if "Avg prompt throughput" not in line]
     if rank == "ranks":
@@ -278,3 +278,15 @@ def test_a_line_after_a_long_progress_bar_is_read_with_the_number_of_its_line(tm
     at = next(n for n, line in enumerate(HEAD) if "KV cache size" in line)
     glued = _read(tmp_path, [*HEAD[:at], f"{bar}\r{HEAD[at]}", *HEAD[at + 1 :]])
     assert glued.tables == _read(tmp_path, HEAD).tables
+
+
+def test_lines_after_a_progress_bar_of_many_blocks_are_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_blocks, "BLOCK_BYTES", 2_000)
+    bar = "".join(f"Capturing CUDA graphs: {number:6}|#####     |\r" for number in range(60))
+    path = tmp_path / "a.log"
+    path.write_bytes((bar + "\r\n".join(HEAD) + "\r\n").encode())
+    rows = boot_log.read(SourceFile("a.log", path, path.stat().st_size, 0.0)).tables["boot_facts"]
+    wanted = _read(tmp_path, HEAD).tables["boot_facts"]
+    assert [row["line"] - 60 for row in rows] == [row["line"] for row in wanted]

@@ -66,10 +66,14 @@ def front(line: str, service: str) -> str | None:
     return f"^{before}{re.escape(named[0])}"
 
 
+def may_name_services(lines: pl.Series) -> pl.Series:
+    """For each line, with or without its digits, whether it holds what is in a line that names its service."""
+    return lines.str.contains(_SERVICE)
+
+
 def name_services(lines: pl.Series) -> pl.Series:
     """For each line whether it names its service; of a record or an overwritten line, whether it may."""
-    may = lines.str.contains(_SERVICE)
-    return may & (lines.str.contains(_NAMED) | lines.str.contains(_NAMED_INSIDE)) if may.any() else may
+    return may_name_services(lines) & (lines.str.contains(_NAMED) | lines.str.contains(_NAMED_INSIDE))
 
 
 def _strip(text: str) -> LogText:
