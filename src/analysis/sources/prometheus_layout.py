@@ -75,9 +75,8 @@ class Layout:
         if ends.size != self.is_sample.size or ends[-1] != len(page) - 1:
             return None
         stops = ends[self._samples]
-        begins = self._beginnings + 1
-        # A first line that is a sample begins at 0: there the last line's end stands for -1.
-        begins += np.where(self._samples, ends[self._samples - 1], -1)
+        # A first line that is a sample begins at 0: its place less one would be the last line's.
+        begins = self._beginnings + np.concatenate([[0], ends[:-1] + 1])[self._samples]
         lengths = stops - begins
         if lengths.min() < 1 or lengths.max() > MAX_NUMBER_CHARS:
             return None
@@ -91,16 +90,16 @@ class Layout:
         pieces = self._cut(page)
         if pieces is None:
             return None
-        same = pc.equal(pieces, self._pieces).to_numpy(zero_copy_only=False)
-        if not same[::2].all():
+        differ = pc.not_equal(pieces, self._pieces)
+        new = differ.to_numpy(zero_copy_only=False)
+        if new[::2].any():
             return None
         # Most counters of an engine stand still: only texts that differ from the layout's own are converted.
-        changed = np.flatnonzero(~same[1::2])
-        numbers = _numbers(pieces.take(pa.array(2 * changed + 1)))
+        numbers = _numbers(pieces.filter(differ))
         if numbers is None:
             return None
         values = self.first.copy()
-        values[changed] = numbers
+        values[new[1::2]] = numbers
         return values
 
     def process_start(self, values: np.ndarray) -> float | None:
@@ -222,13 +221,9 @@ def _keys(names: pl.Series, labels: pl.Series, words: Words) -> np.ndarray | Non
 
 def _known(raw: pl.Series, numbers_of: Callable[[pl.Series], list[int | None]]) -> np.ndarray | None:
     """The numbers of raw words, each looked up once; None when one of them is not plain."""
-    once = raw.unique()
-    numbers = numbers_of(once)
-    if None in numbers:
-        return None
-    table = pl.DataFrame({"word": once, "number": pl.Series(numbers, dtype=pl.Int64)})
-    found = pl.DataFrame({"word": raw}).join(table, on="word", how="left", maintain_order="left")
-    return found["number"].to_numpy()
+    coded = raw.to_arrow().dictionary_encode()
+    numbers = numbers_of(pl.from_arrow(coded.dictionary))  # type: ignore[arg-type]  # a column
+    return None if None in numbers else np.array(numbers, "i8")[coded.indices.to_numpy()]
 
 
 def _layout(
