@@ -97,8 +97,8 @@ def page(result: dict[str, Any]) -> str:
         "## Where the time goes",
         "",
         "The functions of ours in which most CPU time passed, in them or in the library that they call. "
-        "`log_blocks.interesting` searches every byte for the known texts, `boot_repeats.Repeats._processes` tells "
-        "processes apart that repeat themselves, `json_text.parse` is the JSON library, "
+        "`log_blocks._kinds_of` goes once over every byte: it takes the digits out, so that lines are alike which "
+        "differ in numbers, and only distinct ones are searched; `json_text.parse` is the JSON library, "
         "`prometheus_layout.read` finds the ends of lines and names, `prometheus_words._plain` takes the values out of "
         "labels by a regular expression, `rows.Rows._insert` hands columns to DuckDB, `files.SourceFile.held` reads "
         "and hashes each file, a floor that stands above.",

@@ -35,7 +35,7 @@ def blocks(file: SourceFile) -> Iterator[tuple[bytes, bool]]:
         text = data.replace(b"\r\n", _NEWLINE).replace(b"\r", _NEWLINE) if by_returns else data
         end = text.rfind(_NEWLINE) + 1
         if end:
-            yield _valid(rest + text[: end - 1]), True
+            yield _valid(b"".join((rest, memoryview(text)[: end - 1]))), True
             rest = b""
         rest += text[end:]
         if len(rest) > MAX_LINE_CHARS and len(start := _valid(rest).decode()) > MAX_LINE_CHARS:
@@ -119,8 +119,7 @@ def interesting(file: SourceFile, literals: Sequence[str], repeated: Sequence[st
     ends = pl.Series([], dtype=pl.String), b"", True
     first = 1
     for (lines, text, complete), (following, _, _) in pairwise(chain(_split(file), [ends])):
-        coded = _lines_of(text.translate(None, _DIGITS)).dictionary_encode()
-        kinds, kind = _series(coded.dictionary), coded.indices.to_numpy().astype(np.int64)
+        kinds, kind = _kinds_of(text)
         places = np.flatnonzero(kinds.str.contains(wanted).to_numpy()[kind])
         kind = kind[places]
         marks = kinds.str.extract(f"({common})").replace_strict(
@@ -136,6 +135,12 @@ def interesting(file: SourceFile, literals: Sequence[str], repeated: Sequence[st
 
 def _split(file: SourceFile) -> Iterator[tuple[pl.Series, bytes, bool]]:
     return ((_series(_lines_of(text)), text, complete) for text, complete in blocks(file))
+
+
+def _kinds_of(text: bytes) -> tuple[pl.Series, Numbers]:
+    """The distinct lines of a text without their digits, and which of them each line is."""
+    coded = _lines_of(text.translate(None, _DIGITS)).dictionary_encode()
+    return _series(coded.dictionary), coded.indices.to_numpy().astype(np.int64)
 
 
 def _lines_of(text: bytes) -> pa.StringArray:
