@@ -41,8 +41,8 @@ TWICE = (
 )
 def test_the_headline_of_a_long_sentence_is_its_first_part(said: str, head: str) -> None:
     parts = divided(said)
-    assert parts[0] == head
-    assert " ".join(filter(None, parts)) == said
+    assert parts[0] == head.rstrip(";:")
+    assert " ".join(filter(None, (head, *parts[1:]))) == said
 
 
 def test_the_second_sentence_is_read_with_the_headline_and_the_others_can_wait() -> None:

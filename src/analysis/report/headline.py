@@ -12,7 +12,8 @@ _END = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")
 def divided(said: str) -> tuple[str, str, str]:
     """The headline, what follows it to the end of the second sentence, and the other sentences: together all of it.
 
-    The headline is the first sentence, or of a long one its first part; no word of it is changed.
+    The headline is the first sentence, or of a long one its first part without the mark it ends in; no word of it is
+    changed.
     """
     first, *others = _END.split(said)
     head = first
@@ -20,7 +21,7 @@ def divided(said: str) -> tuple[str, str, str]:
         if len(head) > longest:
             head = head[: _outside(head, mark)]
     then = " ".join([first[len(head) :].strip(), *others[:1]]).strip()
-    return head, then, " ".join(others[1:])
+    return head.rstrip(";:"), then, " ".join(others[1:])
 
 
 def _outside(text: str, mark: str) -> int:

@@ -16,11 +16,10 @@ from analysis.report.names import NUMBERS
 from analysis.report.pages import Heading, Page, fill
 from analysis.report.provenance import Fact, facts
 from analysis.report.results import Results, estimate_from_json, key
-from analysis.report.takeaways import SHOWN, TO_DO, rank
+from analysis.report.takeaways import SHOWN, first, heading, rank
 
 NUMBERS_SHOWN = 3
 """Most numbers under a takeaway that are not folded away."""
-LEVERS = "25-levers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class ReportIndex:
     @property
     def begins_with(self) -> str:
         """The heading of what comes first."""
-        return "What to change first" if self.first and self.first.page == LEVERS else "What to do first"
+        return heading(self.first.page if self.first else "")
 
     @property
     def toc(self) -> tuple[Heading, ...]:
@@ -112,18 +111,12 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
         then = (row.get("next_step", ""), row.get("unless", ""))
         takeaways.append(Takeaway(row["sentence"], tuple(numbers), warned, *then, row["page"]))
         ranks.append(rank(row, (by_json[k] for k in named)))
-    first = _first(takeaways, ranks)
+    place = first([takeaway.page for takeaway in takeaways], ranks)
+    chosen = None if place is None else takeaways.pop(place)
     provenance = facts(results.json["generated_from"])
     return ReportIndex(
-        results.json["study"], tuple(t for t in takeaways if t is not first), missing(by_key.values()), provenance,
-        results.redacted, first,
-    )  # fmt: skip
-
-
-def _first(takeaways: Sequence[Takeaway], ranks: Sequence[int]) -> Takeaway | None:
-    """What a reader can act on first: what is sure and says what to change, else what is sure and says what to do."""
-    to_do = [t for t, its in zip(takeaways, ranks, strict=True) if its == TO_DO]
-    return next((t for t in to_do if t.page == LEVERS), next(iter(to_do), None))
+        results.json["study"], tuple(takeaways), missing(by_key.values()), provenance, results.redacted, chosen
+    )
 
 
 def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:

@@ -21,6 +21,7 @@ WIDTH = 100
 TOO_LITTLE = "covers too little"
 """In a warning: the interval holds the truth less often than it says."""
 CONTRADICTION, TO_DO, SURE, CANNOT_TELL, SUPPORTING = range(5)
+LEVERS = "25-levers"
 
 Json = dict[str, Any]
 
@@ -43,6 +44,20 @@ def rank(row: Json, estimates: Iterable[Json]) -> int:
     return TO_DO if row.get("next_step") else SURE
 
 
+def first(pages: Sequence[str], ranks: Sequence[int]) -> int | None:
+    """The place of what a reader can act on first, by the takeaways' pages and ranks; None where there is nothing.
+
+    What is sure and says what to change, else what is sure and says what to do.
+    """
+    to_do = [place for place, its in enumerate(ranks) if its == TO_DO]
+    return next((place for place in to_do if pages[place] == LEVERS), next(iter(to_do), None))
+
+
+def heading(page: str) -> str:
+    """What stands above the takeaway that comes first, by its page."""
+    return "What to change first" if page == LEVERS else "What to do first"
+
+
 def _is_sure(estimate: Json) -> bool:
     """Whether a number says something of itself: counted, bounded, or with an interval that has an end."""
     ends = estimate.get("low") is not None or estimate.get("high") is not None
@@ -50,20 +65,32 @@ def _is_sure(estimate: Json) -> bool:
 
 
 def text(results: Mapping[str, Any], estimates: Mapping[str, Estimate], key: Callable[[Json], str]) -> str:
-    """The first sentences of results.json with their numbers, what to do and what would change them, as plain text."""
-    lines: list[str] = []
-    rows = results["takeaways"]
-    for number, row in enumerate(rows[:SHOWN], start=1):
-        lines += _wrapped(row["sentence"], f"{number}. ")
-        found = [estimates[k] for k in map(key, row.get("estimates", ())) if k in estimates]
-        for e in found[:NUMBERS]:
-            lines += _wrapped(f"{label(e)}: {show(e)}", "   ")
-            lines += [line for caution in _cautions(e) for line in _wrapped(f"Caution: {caution}", "   ")]
-        for what, said in (("What to do: ", row.get("next_step")), ("Unless: ", row.get("unless"))):
-            lines += _wrapped(what + said, "   ") if said else []
-    if len(rows) > SHOWN:
-        lines.append(f"and {len(rows) - SHOWN} more in the report")
+    """What to do first and the next sentences of results.json, numbered as on the first page, as plain text.
+
+    With each its numbers, what to do and what would change it.
+    """
+    rows, found = results["takeaways"], []
+    for row in rows:
+        found.append([estimates[k] for k in map(key, row.get("estimates", ())) if k in estimates])
+    ranks = [rank(row, (e.to_json() for e in its)) for row, its in zip(rows, found, strict=True)]
+    place = first([row["page"] for row in rows], ranks)
+    lines = [] if place is None else _told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])
+    others = [(row, its) for at, (row, its) in enumerate(zip(rows, found, strict=True)) if at != place]
+    for number, (row, its) in enumerate(others[:SHOWN], start=1):
+        lines += _told(f"{number}. ", row, its)
+    if len(others) > SHOWN:
+        lines.append(f"and {len(others) - SHOWN} more in the report")
     return "\n".join(lines)
+
+
+def _told(begin: str, row: Json, found: list[Estimate]) -> list[str]:
+    lines = _wrapped(row["sentence"], begin)
+    for e in found[:NUMBERS]:
+        lines += _wrapped(f"{label(e)}: {show(e)}", "   ")
+        lines += [line for caution in _cautions(e) for line in _wrapped(f"Caution: {caution}", "   ")]
+    for what, said in (("What to do: ", row.get("next_step")), ("Unless: ", row.get("unless"))):
+        lines += _wrapped(what + said, "   ") if said else []
+    return lines
 
 
 def _cautions(estimate: Estimate) -> list[str]:
