@@ -252,6 +252,15 @@ def test_the_first_line_of_each_process_counts_wherever_another_was_first(
     ]  # fmt: skip
 
 
+def test_engines_that_only_log_steps_through_one_process_are_counted(tmp_path: Path) -> None:
+    steps = [STEP.format(number).replace("Engine 000", f"Engine {number % 3:03}") for number in range(90)]
+    (boot,) = _read(tmp_path, [*HEAD, *steps]).tables["boots"]
+    (alone,) = _read(tmp_path, [*HEAD, *steps[::3]]).tables["boots"]
+    assert (boot["engines"], alone["engines"]) == (3, 1)
+    # Two of them printed no pool.
+    assert (boot["token_pool_total_tokens"], alone["token_pool_total_tokens"]) == (None, alone["token_pool_tokens"])
+
+
 def test_a_step_that_does_not_parse_is_listed_and_no_part_of_the_boot(tmp_path: Path) -> None:
     lines = [
         *HEAD,

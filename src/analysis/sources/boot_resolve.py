@@ -41,7 +41,7 @@ def resolve(name: str, ordinal: int, boot: Boot) -> Row:
     row["kv_needed_gib"] = _first(lines, ("kv_needed",))
     row["estimated_max_len_tokens"] = _whole(_first(lines, ("estimated_len",)))
     row |= _available(lines, rules)
-    row |= _pool(lines, rules)
+    row |= _pool(lines, rules, boot.stepped)
     row["kv_budget_source"] = _budget(lines, rules, row)
     row["compile_state"] = _compiled(lines)
     row |= _api_servers(lines, engine, row["api_servers"])
@@ -147,8 +147,8 @@ def _per_rank(lines: list[Match], terms: list[str], rules: dict[str, Any]) -> di
     return ranks
 
 
-def _pool(lines: list[Match], rules: dict[str, Any]) -> Row:
-    """Tokens one engine can hold, and all together."""
+def _pool(lines: list[Match], rules: dict[str, Any], stepped: set[int]) -> Row:
+    """Tokens one engine can hold, and all together; `stepped` are the engines that log steps."""
     pools: dict[int, float] = {}
     for name in rules.get("pool", ()):
         pools = pools or _by_engine(lines, name)
@@ -158,7 +158,7 @@ def _pool(lines: list[Match], rules: dict[str, Any]) -> Row:
         block_size = block_size or rules.get("default_block_size_tokens")
         pools = {engine: count * block_size for engine, count in blocks.items()} if block_size else {}
     pools = pools or _slots(lines)
-    engines = {m.origin.engine for m in lines if m.origin.engine is not None}
+    engines = {m.origin.engine for m in lines if m.origin.engine is not None} | stepped
     least = min(pools, key=lambda engine: (pools[engine], engine), default=None)
     concurrency = _by_engine(lines, "max_concurrency")
     most = concurrency.get(least) if least is not None else min(concurrency.values(), default=None)

@@ -28,6 +28,8 @@ class Boot:
     purposes: set[str] = field(default_factory=set)
     once: set[int] = field(default_factory=set)
     """Which process has told what is kept once (boot_repeats.py)."""
+    stepped: set[int] = field(default_factory=set)
+    """The data-parallel engines whose steps the log tells."""
     closed: bool = False
     dropped: int = 0
 

@@ -61,8 +61,11 @@ class Steps:
             read = pl.concat((read, inner))
         told = read.filter(pl.col("elapsed_s").is_not_null()).drop("text")
         self.frames.append(told)
-        for key, line in told.group_by("key").agg(pl.col("line").max()).iter_rows():
-            self.boots[key].last_line = max(self.boots[key].last_line, line)
+        about = told.group_by("key").agg(pl.col("line").max(), pl.col("engine_index").drop_nulls().unique())
+        for key, line, engines in about.iter_rows():
+            boot = self.boots[key]
+            boot.last_line = max(boot.last_line, line)
+            boot.stepped.update(engines)
 
 
 def _read(lines: list[tuple[int, int, str]]) -> pl.DataFrame:
