@@ -55,8 +55,9 @@ def columns(entries: list[Any]) -> tuple[list[list[Any]], list[Any]]:
 
 def of_text(entries: list[Any]) -> tuple[list[list[Any]], list[Any]] | None:
     """None where the text does not say it all by itself."""
-    frame = OBJECTS.of_text(json.dumps(entries).encode())
-    return None if frame is None else (shown(frame), [])
+    reading = Reading("requests", "tool")
+    frame = OBJECTS.of_text(json.dumps(entries).encode(), "entry", reading)
+    return None if frame is None else (shown(frame), reading.unparsed)
 
 
 def shown(frame: pl.DataFrame) -> list[list[str]]:
@@ -109,13 +110,17 @@ def test_what_lies_inside_is_found_and_what_is_no_object_is_named() -> None:
     assert told.rows() == [(1, 2, 1), (None, None, 2), (None, None, 3), (None, None, 4)]
     assert reading.unparsed == []
 
-    assert told.equals(Objects(checks).of_text(json.dumps(sound).encode()))
+    at_once = Reading("requests", "tool")
+    assert told.equals(Objects(checks).of_text(json.dumps(sound).encode(), "entry", at_once))
 
     told = Objects(checks).of_list(
         ["x", *sound[:1], {"a": [], "n": -1}], "entry", reading,
         lambda fields: [fields.inner("a").inner("b").count("n"), fields.count("n")],
     )  # fmt: skip
     assert told.rows() == [(1, 2, 2), (None, None, 3)]
+    told = Objects(checks).of_text(json.dumps(["x", *sound[:1], "y"]).encode(), "entry", at_once)
+    assert told.rows() == [(1, 2, 2)]
+    assert [u.what for u in at_once.unparsed] == ["entry 1: not an object", "entry 3: not an object"]
     assert [u.what for u in reading.unparsed] == ["entry 1: not an object", "entry 3: a", "entry 3: n"]
 
 

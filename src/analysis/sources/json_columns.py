@@ -32,27 +32,32 @@ class Objects:
     def __init__(self, checks: Checks) -> None:
         self._checks = checks
         self._shapes: dict[str, type[Struct]] = {}
-        self._list = list[self._shape_of("")]  # type: ignore[misc]
-        self._decode = Decoder(self._list).decode
+        self._shape = self._shape_of("")
+        self._decode = Decoder(list[self._shape | str]).decode  # type: ignore[name-defined]  # a bare text tells itself
 
-    def of_text(self, text: bytes) -> pl.DataFrame | None:
-        """A column for each check, of the objects of a list, and `ordinal`, their places from 1. None if any is odd."""
+    def of_text(self, text: bytes, what: str, reading: Reading) -> pl.DataFrame | None:
+        """A column for each check, of the objects of a list, and `ordinal`, their places from 1. None if any is odd.
+
+        What is no object is told by `what` and its place.
+        """
         try:
-            objects = self._decode(text)
-            return self._frame(objects, range(1, len(objects) + 1))
+            values = self._decode(text)
+            frame = self._frame(values)
         except ODD:
             return None
+        if frame.height < len(values):
+            for place, value in enumerate(values, start=1):
+                if isinstance(value, str):
+                    keep_unparsed(reading, 1, f"{what} {place}: not an object", value)
+        return frame
 
     def of_list(
         self, values: list[Any], what: str, reading: Reading, one: Callable[[Fields], list[Any]]
     ) -> pl.DataFrame:
-        """As `of_text`; what is no object is told by `what` and its place.
-
-        Where any is odd, `one` says what is known of each, in the order of the checks.
-        """
+        """As `of_text`; where any is odd, `one` says what is known of each, in the order of the checks."""
         places = [place for place, value in enumerate(values, start=1) if isinstance(value, dict)]
-        try:
-            frame = self._frame(convert([values[place - 1] for place in places], self._list), places)
+        try:  # a text stands for all that is no object
+            frame = self._frame([convert(value, self._shape) if isinstance(value, dict) else "" for value in values])
         except ODD:
             frame = None
         rows = []
@@ -65,7 +70,11 @@ class Objects:
             return frame
         return of_rows(rows, self._checks).with_columns(ordinal=pl.Series(places, dtype=pl.Int64))
 
-    def _frame(self, objects: list[Struct], places: Sequence[int]) -> pl.DataFrame:
+    def _frame(self, values: list[Any]) -> pl.DataFrame:
+        places: Sequence[int] = range(1, len(values) + 1)
+        if str in set(map(type, values)):
+            places = [place for place in places if type(values[place - 1]) is not str]
+        objects = [values[place - 1] for place in places]
         columns: dict[str, list[Any]] = {path: [] for path in self._checks}
         for start in range(0, len(objects), _AT_ONCE):
             known = {"": self._fields("", objects[start : start + _AT_ONCE])}

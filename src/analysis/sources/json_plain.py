@@ -4,6 +4,7 @@ What these types refuse is not wrong yet: `Fields` judges it. What they do not n
 """
 
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -40,4 +41,4 @@ def plain_document(file: SourceFile) -> bytes:
     for at in range(0, len(text), _LOOKED_AT):
         part = np.frombuffer(text, "u1", min(_LOOKED_AT, len(text) - at), at)
         count += int(np.count_nonzero(part & 0xDF == ord("[")))  # [ and { differ in that bit
-    return text if count <= MAX_CONTAINERS else b""
+    return text.removeprefix(BOM_UTF8) if count <= MAX_CONTAINERS else b""

@@ -38,7 +38,7 @@ def recognise(head: str, name: str) -> bool:
 def read(file: SourceFile) -> Reading:
     """One run. Request times count from the boot of the client's machine (perf_counter), not from 1970."""
     reading = Reading("requests", PER_REQUEST)
-    requests = _REQUESTS.of_text(plain_document(file))
+    requests = _REQUESTS.of_text(plain_document(file), "inference-perf request", reading)
     if requests is None:
         value = document(file)
         if isinstance(value, dict):

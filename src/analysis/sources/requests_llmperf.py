@@ -29,14 +29,14 @@ def recognise(head: str, name: str) -> bool:
 def read(file: SourceFile) -> Reading:
     """One run. The list of responses has no times of day, so only durations are known."""
     reading = Reading("requests", INDIVIDUAL)
-    responses = _RESPONSES.of_text(plain_document(file))
+    # the tool extends its list with a dict at the end of a run: bare key names, which are no objects
+    responses = _RESPONSES.of_text(plain_document(file), "llmperf response", reading)
     if responses is None:
         value = document(file)
         if isinstance(value, dict):
             return _summary(value, file)
         if not isinstance(value, list):
             raise UnreadableFileError(f"{file.path}: neither llmperf's list of responses nor its summary")
-        # the tool extends its list with a dict at the end of a run: bare key names, which are no objects
         responses = _RESPONSES.of_list(value, "llmperf response", reading, lambda fields: row_of(fields, CHECKS))
     run = f"{file.path}#1"
     rows = _rows(responses, run)
