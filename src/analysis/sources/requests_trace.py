@@ -66,7 +66,7 @@ def read(file: SourceFile) -> Reading:
             request = _careful(Fields(values, "request trace", number, reading))
         ordinal += 1
         if request is not None:
-            rows.append({"run": run, "line": number, "ordinal": ordinal, **_row(request)})
+            rows.append(_row(request, run, number, ordinal))
     if rows:
         reading.tables["requests"] = rows
     reading.add("request_runs", run=run, ordinal=1, format=FORMAT)
@@ -108,11 +108,11 @@ def _careful(fields: Fields) -> _Request | None:
     )  # fmt: skip
 
 
-def _row(request: _Request) -> Row:
+def _row(request: _Request, run: str, line: int, ordinal: int) -> Row:
     events, sent, first, finished = request.token_at, request.sent_at, request.first_token_at, request.finished_at
     cumulated, event = _counted(request.tokens_cum)
     return {
-        "clock": "unix",
+        "run": run, "line": line, "ordinal": ordinal, "clock": "unix",
         "request": request.request_id, "server_request": request.server_id,
         "class": request.kind, "phase": request.phase, "status": request.status,
         "sent_at_s": sent, "first_token_at_s": first, "finished_at_s": finished,
