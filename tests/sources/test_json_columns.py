@@ -1,13 +1,16 @@
 """Columns say what `Fields` says of each object: the same values, and the same words about what does not fit."""
 
+import json
 import random
 from itertools import accumulate
 from typing import Any
 
 import polars as pl
 import pytest
+from msgspec import Raw
 
-from analysis.sources.json_columns import Checks, of_arrays, of_list, row_of
+from analysis.sources.json_columns import Arrays, Objects, row_of
+from analysis.sources.json_plain import Checks
 from analysis.sources.json_text import MAX_COUNT, MAX_INTEGER, Fields
 from analysis.sources.reading import Reading
 from analysis.sources.request_columns import is_rising, running_sums
@@ -16,6 +19,7 @@ CHECKS: Checks = {
     "number": Fields.number, "numbers": Fields.numbers, "duration": Fields.duration, "durations": Fields.durations,
     "count": Fields.count, "text": Fields.text, "words": Fields.words,
 }  # fmt: skip
+OBJECTS = Objects(CHECKS)
 SOUND: dict[str, list[Any]] = {
     "number": [0.5, -3, 0, None, 2**53, 1e18],
     "numbers": [[], [0.5, -1, 2], None, [1e300]],
@@ -45,8 +49,19 @@ def carefully(entries: list[dict[str, Any]]) -> tuple[list[list[Any]], list[Any]
 
 def columns(entries: list[Any]) -> tuple[list[list[Any]], list[Any]]:
     reading = Reading("requests", "tool")
-    frame = of_list(entries, CHECKS, "entry", reading, one)
-    return [[repr(value) for value in row[:-1]] for row in frame.rows()], reading.unparsed
+    frame = OBJECTS.of_list(entries, "entry", reading, one)
+    return shown(frame), reading.unparsed
+
+
+def of_text(entries: list[Any]) -> tuple[list[list[Any]], list[Any]] | None:
+    """None where the text does not say it all by itself."""
+    reading = Reading("requests", "tool")
+    frame = OBJECTS.of_text(json.dumps(entries).encode(), "entry", reading)
+    return None if frame is None else (shown(frame), reading.unparsed)
+
+
+def shown(frame: pl.DataFrame) -> list[list[str]]:
+    return [[repr(value) for value in row[:-1]] for row in frame.rows()]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -60,6 +75,7 @@ def test_random_objects_are_told_as_one_by_one(seed: int) -> None:
     for _ in range(dice.choice([0, 2]) if entries else 0):
         dice.choice(entries).pop(dice.choice(list(CHECKS)), None)
     assert columns(entries) == carefully(entries)
+    assert of_text(entries) in (None, carefully(entries))
 
 
 @pytest.mark.parametrize("key", CHECKS)
@@ -67,10 +83,21 @@ def test_random_objects_are_told_as_one_by_one(seed: int) -> None:
 def test_each_odd_value_is_told_as_one_by_one(key: str, value: Any) -> None:
     entries = [{key: SOUND[key][0]}, {key: value}]
     assert columns(entries) == carefully(entries)
+    assert of_text(entries) in (None, carefully(entries))
+
+
+@pytest.mark.parametrize("key", CHECKS)
+def test_sound_text_is_read_at_once(key: str) -> None:
+    entries = [{key: value} for value in SOUND[key]] + [{}]
+    assert of_text(entries) == carefully(entries)
+    arrays, texts = Arrays({key: CHECKS[key]}), {key: Raw(json.dumps(SOUND[key]).encode())}
+    assert [repr(value) for value in arrays.frame(arrays.of_texts(texts))[key].to_list()] == [
+        row[list(CHECKS).index(key)] for row in carefully(entries[:-1])[0]
+    ]
 
 
 def test_sound_columns_are_checked_whole() -> None:
-    frame = of_arrays({key: values[:4] for key, values in SOUND.items()}, CHECKS)
+    frame = Arrays(CHECKS).of_lists({key: values[:4] for key, values in SOUND.items()})
     assert frame is not None
     assert frame.row(1) == (-3.0, [0.5, -1.0, 2.0], 0.25, [], 3, "a", "a")
 
@@ -79,15 +106,21 @@ def test_what_lies_inside_is_found_and_what_is_no_object_is_named() -> None:
     checks: Checks = {"a.b.n": Fields.count, "n": Fields.count}
     sound = [{"a": {"b": {"n": 1}}, "n": 2}, {"a": None}, {"a": {"b": None}}, {}]
     reading = Reading("requests", "tool")
-    told = of_list(sound, checks, "entry", reading, lambda fields: [])
+    told = Objects(checks).of_list(sound, "entry", reading, lambda fields: [])
     assert told.rows() == [(1, 2, 1), (None, None, 2), (None, None, 3), (None, None, 4)]
     assert reading.unparsed == []
 
-    told = of_list(
-        ["x", *sound[:1], {"a": [], "n": -1}], checks, "entry", reading,
+    at_once = Reading("requests", "tool")
+    assert told.equals(Objects(checks).of_text(json.dumps(sound).encode(), "entry", at_once))
+
+    told = Objects(checks).of_list(
+        ["x", *sound[:1], {"a": [], "n": -1}], "entry", reading,
         lambda fields: [fields.inner("a").inner("b").count("n"), fields.count("n")],
     )  # fmt: skip
     assert told.rows() == [(1, 2, 2), (None, None, 3)]
+    told = Objects(checks).of_text(json.dumps(["x", *sound[:1], "y"]).encode(), "entry", at_once)
+    assert told.rows() == [(1, 2, 2)]
+    assert [u.what for u in at_once.unparsed] == ["entry 1: not an object", "entry 3: not an object"]
     assert [u.what for u in reading.unparsed] == ["entry 1: not an object", "entry 3: a", "entry 3: n"]
 
 

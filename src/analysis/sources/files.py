@@ -112,13 +112,17 @@ class SourceFile:
             data = stream.read(size)
         return decode(data)
 
-    def text(self, limit: int = MAX_FILE_BYTES, advice: str = "split the file") -> str:
-        """The whole content, decoded; raises UnreadableFileError with the `advice` beyond `limit` bytes."""
+    def whole(self, limit: int, advice: str = "split the file") -> bytes:
+        """The whole content, unpacked; raises UnreadableFileError with the `advice` beyond `limit` bytes."""
         with self.open() as stream:
             data = stream.read(limit + 1)
         if len(data) > limit:
             raise UnreadableFileError(f"{self.path}: more than {limit:,} bytes; {advice}")
-        return decode(data)
+        return data
+
+    def text(self, limit: int = MAX_FILE_BYTES, advice: str = "split the file") -> str:
+        """The whole content, decoded; raises UnreadableFileError as `whole` does."""
+        return decode(self.whole(limit, advice))
 
     def lines(
         self, longest: int = MAX_LINE_CHARS, *, keep_ends: bool = False, newline: str | None = "\n"

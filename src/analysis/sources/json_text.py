@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Raw
 
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.reading import Reading, Unparsed, cut
@@ -21,6 +22,7 @@ MAX_UNPARSED = 1000
 """Most unparsed lines kept of one file; the reading's message says that there are more."""
 MAX_INTEGER = 2**63 - 1
 MAX_COUNT = MAX_INTEGER // 2
+MAX_WORDS = 4000
 MAX_DEPTH = 16
 """Objects nested more deeply hold nothing that a result file states."""
 
@@ -29,11 +31,12 @@ class NotJsonError(ValueError):
     """A text that is not one JSON value: the message says why, without naming the file."""
 
 
-def parse(text: str) -> Any:
+def parse(text: str | Raw) -> Any:
     """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError.
 
     An integer beyond 64 bits becomes a float, or stays one that no float holds: `Fields` refuses both.
     """
+    text = text if isinstance(text, str) else str(text, "utf-8", "replace")
     if len(text) > MAX_CONTAINERS and text.count("[") + text.count("{") > MAX_CONTAINERS:
         raise NotJsonError(f"more than {MAX_CONTAINERS:,} lists and objects; split the file")
     try:
@@ -66,20 +69,27 @@ def objects(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a JSON Lines file with their lines; other lines become unparsed. One line at a time."""
     for number, line in file.lines(longest=longest):
-        if not line.strip("\ufeff\x00 \t\r"):
-            continue
-        if len(line) >= longest:
-            keep_unparsed(reading, number, f"JSON line: longer than {longest:,} characters", line)
-            continue
+        if (value := object_of(number, line, reading, longest)) is not None:
+            yield number, value
+
+
+def object_of(number: int, line: str, reading: Reading, longest: int = MAX_RECORD_CHARS) -> dict[str, Any] | None:
+    """The JSON object in a line; None where there is none, which becomes unparsed if it is anything."""
+    if not line.strip("\ufeff\x00 \t\r"):
+        return None
+    what = "not an object"
+    if len(line) >= longest:
+        what = f"longer than {longest:,} characters"
+    else:
         try:
             value = parse(line)
         except NotJsonError as error:
-            keep_unparsed(reading, number, f"JSON line: {error}", line)
-            continue
-        if isinstance(value, dict):
-            yield number, value
+            what = str(error)
         else:
-            keep_unparsed(reading, number, "JSON line: not an object", line)
+            if isinstance(value, dict):
+                return value
+    keep_unparsed(reading, number, f"JSON line: {what}", line)
+    return None
 
 
 def document(file: SourceFile) -> Any:
@@ -209,13 +219,16 @@ class Fields:
         keep_unparsed(self.reading, self.line, f"{self.what}: {key}", value)
 
 
+_encode = json.JSONEncoder(default=str).encode
+
+
 def as_words(value: Any) -> str | None:
     """See `Fields.words`. Raises RecursionError."""
     if value is None or value == "":
         return None
     if type(value) is int:
         return str(value)
-    return clean(value) if isinstance(value, str) else clean(json.dumps(value, default=str))[:4000]
+    return clean(value) if isinstance(value, str) else clean(_encode(value))[:MAX_WORDS]
 
 
 def finite(values: list[Any], scale: float = 1.0) -> list[float] | None:

@@ -6,7 +6,8 @@ from typing import Any
 import polars as pl
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_columns import Checks, of_list
+from analysis.sources.json_columns import Objects
+from analysis.sources.json_plain import Checks, plain_document
 from analysis.sources.json_text import Fields, document, summary
 from analysis.sources.reading import Reading
 from analysis.sources.request_columns import status
@@ -22,6 +23,7 @@ CHECKS: Checks = {
     "info.response_metrics.server_usage.prompt_tokens": Fields.count,
     "error": Fields.words, "response": Fields.text,
 }  # fmt: skip
+_REQUESTS = Objects(CHECKS)
 _STAGE_KEYS = [re.compile(rf'"{key}"\s*:') for key in ("load_summary", "successes")]
 _REQUEST_KEYS = [re.compile(rf'"{key}"\s*:') for key in ("start_time", "end_time", "request")]
 
@@ -35,14 +37,16 @@ def recognise(head: str, name: str) -> bool:
 
 def read(file: SourceFile) -> Reading:
     """One run. Request times count from the boot of the client's machine (perf_counter), not from 1970."""
-    value = document(file)
-    if isinstance(value, dict):
-        return _stage(value, file)
-    if not isinstance(value, list):
-        raise UnreadableFileError(f"{file.path}: neither inference-perf's list of requests nor a stage report")
     reading = Reading("requests", PER_REQUEST)
+    requests = _REQUESTS.of_text(plain_document(file), "inference-perf request", reading)
+    if requests is None:
+        value = document(file)
+        if isinstance(value, dict):
+            return _stage(value, file)
+        if not isinstance(value, list):
+            raise UnreadableFileError(f"{file.path}: neither inference-perf's list of requests nor a stage report")
+        requests = _REQUESTS.of_list(value, "inference-perf request", reading, _one)
     run = f"{file.path}#1"
-    requests = of_list(value, CHECKS, "inference-perf request", reading, _one)
     if requests.height:
         reading.tables["requests"] = _rows(requests, run)  # type: ignore[assignment]  # columns: rows take long
     reading.add("request_runs", run=run, ordinal=1, format=PER_REQUEST)

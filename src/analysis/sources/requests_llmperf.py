@@ -5,7 +5,8 @@ from typing import Any
 import polars as pl
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_columns import Checks, of_list, row_of
+from analysis.sources.json_columns import Objects, row_of
+from analysis.sources.json_plain import Checks, plain_document
 from analysis.sources.json_text import Fields, document, summary
 from analysis.sources.reading import Reading
 from analysis.sources.request_columns import status, zero_is_null
@@ -16,6 +17,7 @@ CHECKS: Checks = {
     "ttft_s": Fields.number, "end_to_end_latency_s": Fields.number, "number_input_tokens": Fields.count,
     "inter_token_latency_s": Fields.number,
 }  # fmt: skip
+_RESPONSES = Objects(CHECKS)
 
 
 def recognise(head: str, name: str) -> bool:
@@ -26,15 +28,17 @@ def recognise(head: str, name: str) -> bool:
 
 def read(file: SourceFile) -> Reading:
     """One run. The list of responses has no times of day, so only durations are known."""
-    value = document(file)
-    if isinstance(value, dict):
-        return _summary(value, file)
-    if not isinstance(value, list):
-        raise UnreadableFileError(f"{file.path}: neither llmperf's list of responses nor its summary")
     reading = Reading("requests", INDIVIDUAL)
-    run = f"{file.path}#1"
     # the tool extends its list with a dict at the end of a run: bare key names, which are no objects
-    responses = of_list(value, CHECKS, "llmperf response", reading, lambda fields: row_of(fields, CHECKS))
+    responses = _RESPONSES.of_text(plain_document(file), "llmperf response", reading)
+    if responses is None:
+        value = document(file)
+        if isinstance(value, dict):
+            return _summary(value, file)
+        if not isinstance(value, list):
+            raise UnreadableFileError(f"{file.path}: neither llmperf's list of responses nor its summary")
+        responses = _RESPONSES.of_list(value, "llmperf response", reading, lambda fields: row_of(fields, CHECKS))
+    run = f"{file.path}#1"
     rows = _rows(responses, run)
     if rows.height:
         reading.tables["requests"] = rows.drop("gap")  # type: ignore[assignment]  # columns: rows take long

@@ -10,10 +10,22 @@ from math import inf
 from typing import Any
 
 import polars as pl
+from msgspec import Raw
+from msgspec.json import Decoder
 
 from analysis.sources.files import SourceFile, UnreadableFileError
-from analysis.sources.json_columns import Checks, of_arrays, of_rows, row_of
-from analysis.sources.json_text import MAX_DOCUMENT_CHARS, Fields, document, finite, keep_unparsed, objects, summary
+from analysis.sources.json_columns import Arrays, of_rows, row_of
+from analysis.sources.json_plain import ODD, Checks, plain_document
+from analysis.sources.json_text import (
+    MAX_DOCUMENT_CHARS,
+    Fields,
+    document,
+    finite,
+    keep_unparsed,
+    objects,
+    parse,
+    summary,
+)
 from analysis.sources.reading import Reading, Row
 from analysis.sources.request_columns import end_to_end, running_sums, status, zero_is_null
 
@@ -24,6 +36,11 @@ CHECKS: Checks = {
     "latencies": Fields.duration, "start_times": Fields.number, "generated_texts": Fields.text, "errors": Fields.words,
 }  # fmt: skip
 """The arrays with an entry a request, and what each entry has to be."""
+_Plain = tuple[dict[str, Any], pl.DataFrame]
+"""The arrays of a result with nothing odd in them, and as columns."""
+_Result = tuple[int, dict[str, Any], _Plain | None]
+"""The line of a result, what it tells, and its arrays where they are not among that."""
+_ARRAYS, _MEMBERS = Arrays(CHECKS), Decoder(dict[str, Raw])
 BARE_SECONDS = ("ttft", "tpot", "itl", "e2el")
 
 
@@ -40,9 +57,10 @@ def read(file: SourceFile) -> Reading:
     """One run per object; rows per request where the arrays are there (`--save-detailed`, `--output-details`)."""
     reading = Reading("requests", VLLM)
     requests = []
-    for ordinal, (line, result) in enumerate(_results(file, reading), start=1):
+    for ordinal, (line, result, plain) in enumerate(_results(file, reading), start=1):
         reading.format = _format(Fields(result, "bench result", line, reading))
-        requests += _run(Fields(result, f"{reading.format} result", line, reading), f"{file.path}#{ordinal}", ordinal)
+        fields = Fields(result, f"{reading.format} result", line, reading)
+        requests += _run(fields, f"{file.path}#{ordinal}", ordinal, plain)
     if requests:
         reading.tables["requests"] = _rows(pl.concat(requests))  # type: ignore[assignment]  # columns: rows take long
     if "request_runs" not in reading.tables:
@@ -50,16 +68,33 @@ def read(file: SourceFile) -> Reading:
     return reading
 
 
-def _results(file: SourceFile, reading: Reading) -> list[tuple[int, dict[str, Any]]]:
+def _results(file: SourceFile, reading: Reading) -> list[_Result]:
     """The objects of the file: one JSON value over many lines, or one a line."""
     try:
+        if plain := _plain(plain_document(file)):
+            return [(1, *plain)]
         value = document(file)
     except UnreadableFileError:
-        lines = [(n, v) for n, v in objects(file, reading, MAX_DOCUMENT_CHARS) if _is_result(v, n, reading)]
+        lines: list[_Result] = [
+            (n, v, None) for n, v in objects(file, reading, MAX_DOCUMENT_CHARS) if _is_result(v, n, reading)
+        ]
         if not lines:
             raise
         return lines
-    return [(1, value)] if isinstance(value, dict) else []
+    return [(1, value, None)] if isinstance(value, dict) else []
+
+
+def _plain(text: bytes) -> tuple[dict[str, Any], _Plain] | None:
+    """The one result in a text but for its arrays, and these. None where anything is odd."""
+    try:
+        texts = _MEMBERS.decode(text)
+        arrays = _ARRAYS.of_texts(texts)
+        result, requests = {key: parse(part) for key, part in texts.items() if key not in arrays}, _ARRAYS.frame(arrays)
+        duration = result.get("duration")
+        fits = not isinstance(duration, int | float) or _longest(requests) <= duration
+    except ODD:
+        return None
+    return (result, (arrays, requests)) if fits else None
 
 
 def _is_result(value: dict[str, Any], line: int, reading: Reading) -> bool:
@@ -93,11 +128,11 @@ def _are_seconds(keys: list[str], fields: Fields) -> bool:
     return True
 
 
-def _run(fields: Fields, run: str, ordinal: int) -> list[pl.DataFrame]:
+def _run(fields: Fields, run: str, ordinal: int, plain: _Plain | None) -> list[pl.DataFrame]:
     """Add the row of the run; the checked arrays of its requests, a row a request, where there are any."""
-    reading, arrays = fields.reading, _arrays(fields)
+    reading = fields.reading
+    arrays, requests = plain or _checked(fields)
     duration, completed = fields.duration("duration"), fields.count("completed")
-    requests = of_arrays(arrays, CHECKS)
     if requests is None or (duration is not None and _longest(requests) > duration):
         arrays = {key: _in_seconds(key, values, duration, fields) for key, values in arrays.items()}
         requests = None
@@ -127,6 +162,12 @@ def _run(fields: Fields, run: str, ordinal: int) -> list[pl.DataFrame]:
 def _rate(fields: Fields) -> float | None:
     """The request rate; "inf" (all at once) and Infinity are null here and kept in the summary."""
     return None if fields.values.get("request_rate") == "inf" else fields.number("request_rate")
+
+
+def _checked(fields: Fields) -> tuple[dict[str, list[Any]], pl.DataFrame | None]:
+    """The arrays, and as columns where nothing in them is odd."""
+    arrays = _arrays(fields)
+    return arrays, _ARRAYS.of_lists(arrays)
 
 
 def _arrays(fields: Fields) -> dict[str, list[Any]]:
