@@ -2,12 +2,13 @@
 
 import json
 import math
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-from msgspec import Raw
+from msgspec import MsgspecError, Raw
+from msgspec.json import Decoder
 
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.reading import Reading, Unparsed, cut
@@ -34,19 +35,22 @@ class NotJsonError(ValueError):
 def parse(text: str | Raw) -> Any:
     """One JSON value (NaN and Infinity allowed, as several tools write them). Raises NotJsonError.
 
-    An integer beyond 64 bits becomes a float, or stays one that no float holds: `Fields` refuses both.
+    An integer stays one, however large: `Fields` refuses those beyond 64 bits.
     """
     text = text if isinstance(text, str) else str(text, "utf-8", "replace")
     if len(text) > MAX_CONTAINERS and text.count("[") + text.count("{") > MAX_CONTAINERS:
         raise NotJsonError(f"more than {MAX_CONTAINERS:,} lists and objects; split the file")
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return _decode(text)
+    except (MsgspecError, RecursionError, UnicodeEncodeError):
         return _carefully(text)
 
 
+_decode = Decoder().decode
+
+
 def _carefully(text: str) -> Any:
-    """The slow way, for what orjson refuses: NaN, infinities, lone surrogates; and for the words of the error."""
+    """The slow way, for what msgspec refuses: NaN, infinities, lone surrogates; and for the words of the error."""
     try:
         return json.loads(text, parse_int=_integer)
     except RecursionError:
@@ -55,13 +59,9 @@ def _carefully(text: str) -> Any:
         raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
 
 
-def _integer(digits: str) -> int | float:
-    """As orjson has it: a float beyond 64 bits. What no float holds stays an integer that is as large."""
-    if len(digits) > 20:
-        number = float(digits)
-        return number if math.isfinite(number) else int(digits[:400])
-    whole = int(digits)
-    return whole if -MAX_INTEGER - 1 <= whole <= 2 * MAX_INTEGER + 1 else float(whole)
+def _integer(digits: str) -> int:
+    """As the number is, but for more digits than Python takes."""
+    return int(digits if len(digits) <= sys.int_info.default_max_str_digits else digits[:400])
 
 
 def objects(
@@ -113,7 +113,7 @@ def keep_unparsed(reading: Reading, line: int, what: str, text: object) -> None:
 def _shown(value: object) -> str:
     try:
         return value if isinstance(value, str) else repr(value)
-    except RecursionError:  # orjson takes 1,024 levels
+    except RecursionError:
         return "nested too deeply to be shown"
 
 
