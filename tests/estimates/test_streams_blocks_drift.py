@@ -32,6 +32,12 @@ def test_gaps_of_a_stream(at: list[float], cumulated: list[int | None] | None, t
     assert gaps_of_arrivals(at, cumulated, tokens) == gaps
 
 
+def test_a_chunk_counts_as_often_as_it_has_tokens() -> None:
+    # Per token 4, then three times 1: the median of four.
+    assert gaps_of_arrivals(np.array([0.0, 4.0, 7.0]), np.array([1.0, 2.0, 5.0]), 5) == StreamGaps(1.0, 4.0)
+    assert gaps_of_arrivals([0, 4, 5], [1, 2, 3], 3) == StreamGaps(2.5, 4.0)
+
+
 def test_gaps_as_a_tool_wrote_them() -> None:
     assert gaps_as_recorded([1.0, 2.0, 6.0], 4) == StreamGaps(2.0, 6.0)
     assert gaps_as_recorded([1.0, 2.0, 6.0], 9) == StreamGaps(None, 6.0)

@@ -1,9 +1,9 @@
 """Assumption: tokens of one chunk share its gap evenly. The gaps of one stream, as two numbers of that stream."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from analysis.estimates.inputs import Floats, floats
 
@@ -22,7 +22,7 @@ class StreamGaps:
 UNKNOWN = StreamGaps(None, None)
 
 
-def gaps_of_arrivals(at_s: Sequence[float], tokens_cum: Sequence[int | None] | None, tokens: int | None) -> StreamGaps:
+def gaps_of_arrivals(at_s: ArrayLike, tokens_cum: ArrayLike | None, tokens: int | None) -> StreamGaps:
     """From arrival times (s) and the count of tokens up to each; what arrives at one moment is one arrival.
 
     Without counts a chunk is one token only where there are as many chunks as `tokens`. A chunk of k tokens gives k
@@ -36,28 +36,33 @@ def gaps_of_arrivals(at_s: Sequence[float], tokens_cum: Sequence[int | None] | N
     gaps = np.diff(at[last])
     if len(gaps) == 0:
         return UNKNOWN
-    if tokens_cum is None or len(tokens_cum) != len(at) or any(count is None for count in tokens_cum):
-        cumulated = np.arange(1, len(at) + 1) if tokens == len(at) else None
-    else:
-        cumulated = np.asarray(tokens_cum, dtype=np.int64)
-    if cumulated is None:
-        return StreamGaps(None, float(gaps.max()))
-    each = np.diff(cumulated[last])
-    return StreamGaps(_median(gaps, each), float(gaps.max()))
+    cumulated = floats([] if tokens_cum is None else tokens_cum)
+    if len(cumulated) != len(at) or np.isnan(cumulated).any():
+        if tokens != len(at):
+            return StreamGaps(None, float(gaps.max()))
+        cumulated = np.arange(1.0, len(at) + 1)
+    return StreamGaps(_per_token(gaps, np.diff(cumulated[last])), float(gaps.max()))
 
 
-def gaps_as_recorded(gap_s: Sequence[float], tokens: int | None) -> StreamGaps:
+def gaps_as_recorded(gap_s: ArrayLike, tokens: int | None) -> StreamGaps:
     """From gaps that a tool wrote (s): typical only where there is one gap a token; the longest always."""
     gaps = floats(gap_s)
     if len(gaps) == 0 or not np.isfinite(gaps).all() or (gaps < 0).any():
         return UNKNOWN
     one_each = tokens is not None and len(gaps) == tokens - 1
-    return StreamGaps(float(np.median(gaps)) if one_each else None, float(gaps.max()))
+    return StreamGaps(_median(gaps) if one_each else None, float(gaps.max()))
 
 
-def _median(gaps: Floats, tokens: np.ndarray) -> float | None:
+def _per_token(gaps: Floats, tokens: Floats) -> float | None:
     """The median over tokens of gap / tokens of its chunk; a count that falls, or never rises, says nothing."""
     if (tokens < 0).any() or tokens.sum() <= 0:
         return None
     counted = tokens > 0
-    return float(np.median(np.repeat(gaps[counted] / tokens[counted], np.minimum(tokens[counted], 100_000))))
+    each = np.minimum(tokens[counted], 100_000).astype(np.int64)
+    return _median(np.repeat(gaps[counted] / tokens[counted], each))
+
+
+def _median(values: Floats) -> float:
+    """As numpy's, which takes five times as long on the few values of a stream."""
+    ordered, n = np.sort(values), len(values)
+    return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2)

@@ -14,6 +14,7 @@ from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.estimates.inputs import CONFIDENCE, Floats, floats
 from analysis.estimates.quantile_values import quantile
 from analysis.estimates.stalls import Quiet, Turn
+from analysis.estimates.theil_sen import theil_sen
 
 WHOLE = 0.75
 """S at or above it: the longest prompt ran in one block, or in one and a remainder below a third of it."""
@@ -187,10 +188,9 @@ def dose(turns: Sequence[Turn]) -> Estimate:
     width = np.array([t.end_s - t.start_s for t in lone])
     if len(lone) < LEAST_TURNS or np.ptp(width) <= 0:
         return no_interval(None, "1", "Theil-Sen slope", f"it takes {LEAST_TURNS} lone prompts", n=len(lone))
-    found = stats.theilslopes([t.longest_gap_s for t in lone], width, alpha=CONFIDENCE)
-    ends = float(found.low_slope), float(found.high_slope)
+    slope, low, high = theil_sen(width, np.array([t.longest_gap_s for t in lone]))
     return Estimate(
-        float(found.slope), "1", "estimate", "Theil-Sen slope", *ends, CONFIDENCE, len(lone), "turns",
+        slope, "1", "estimate", "Theil-Sen slope", low, high, CONFIDENCE, len(lone), "turns",
         "no queueing inside a turn",
     )  # fmt: skip
 

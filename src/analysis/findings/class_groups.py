@@ -8,19 +8,30 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.estimates.estimate import Evidence
-from analysis.estimates.streams import UNKNOWN, StreamGaps, gaps_as_recorded, gaps_of_arrivals
+from analysis.estimates.inputs import Floats
+from analysis.estimates.streams import StreamGaps, gaps_as_recorded, gaps_of_arrivals
 from analysis.estimates.time_blocks import blocks, visits
-from analysis.findings.frames import rows
+from analysis.findings.frames import arrays, rows
 
-QUERY = "select * from class_requests order by place, class, phase, run, ordinal"
+QUERY = """
+    select * exclude (token_at_s, tokens_cum, itl_s) from class_requests order by place, class, phase, run, ordinal
+"""
+STREAMS = """
+    select run, ordinal, token_at_s, tokens_cum, output_tokens,
+        case when len(token_at_s) > 1 then null else itl_s end as itl_s
+    from class_requests where is_completed
+"""
+AT_ONCE = 10_000
+"""Streams that are in memory at a time: each may have thousands of numbers, and two of each are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """The requests of one class in one phase of one place (a boot, or a folder whose boot is not known).
 
-    `requests` are all that were counted, `done` the completed ones with the columns typical_s, longest_s (gaps of the
-    stream) and decode_rate; `block` has the block of each of `done`; `visits` is how often the phase was entered.
+    `requests` are all that were counted, with the columns typical_s and longest_s (gaps of the stream, where it
+    completed), `done` the completed ones with decode_rate; `block` has the block of each of `done`; `visits` is how
+    often the phase was entered.
     """
 
     place: str
@@ -52,7 +63,7 @@ class Group:
 
 def groups(connection: duckdb.DuckDBPyConnection) -> list[Group]:
     """Every class and phase of every place that has a counted request, in natural order."""
-    table = rows(connection, QUERY)
+    table = rows(connection, QUERY).join(_gaps(connection), on=["run", "ordinal"], how="left", maintain_order="left")
     found = []
     for (place,), of_place in table.group_by("place", maintain_order=True):
         for_visits = of_place.filter(pl.col("is_completed") & pl.col("start_s").is_not_null())
@@ -74,21 +85,30 @@ def _visits(requests: pl.DataFrame) -> pl.Series:
 
 def _group(place: str, name: str, phase: str, part: pl.DataFrame) -> Group:
     done = part.filter(pl.col("is_completed") & pl.col("visit").is_not_null())
-    gaps = [_gaps(row) for row in done.select("token_at_s", "tokens_cum", "itl_s", "output_tokens").iter_rows()]
-    done = done.with_columns(
-        pl.Series("typical_s", [g.typical_s for g in gaps], pl.Float64),
-        pl.Series("longest_s", [g.longest_s for g in gaps], pl.Float64),
-        decode_rate=pl.when(pl.col("tpot_s") > 0).then(1 / pl.col("tpot_s")),
-    )
+    done = done.with_columns(decode_rate=pl.when(pl.col("tpot_s") > 0).then(1 / pl.col("tpot_s")))
     where = blocks(done["start_s"].to_numpy(), done["e2e_s"].cast(pl.Float64).to_numpy(), done["visit"].to_numpy())
     return Group(place, part["boot"][0], name, phase, part, done, where, done["visit"].n_unique())
 
 
-def _gaps(row: tuple[list[float] | None, list[int | None] | None, list[float] | None, int | None]) -> StreamGaps:
-    at, cumulated, recorded, tokens = row
-    if at is not None and len(at) > 1:
-        return gaps_of_arrivals(at, cumulated, tokens)
-    return gaps_as_recorded(recorded, tokens) if recorded else UNKNOWN
+def _gaps(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
+    """The two gaps of each completed request."""
+    parts = [_gaps_of(pl.DataFrame(batch)) for batch in connection.sql(STREAMS).to_arrow_reader(AT_ONCE)]
+    schema = {"run": pl.String, "ordinal": pl.Int64, "typical_s": pl.Float64, "longest_s": pl.Float64}
+    return pl.concat([pl.DataFrame(schema=schema), *parts])
+
+
+def _gaps_of(streams: pl.DataFrame) -> pl.DataFrame:
+    lists = (arrays(streams[name]) for name in ("token_at_s", "tokens_cum", "itl_s"))
+    gaps = [_of_stream(*row) for row in zip(*lists, streams["output_tokens"], strict=True)]
+    return streams.select(
+        "run", "ordinal",
+        pl.Series("typical_s", [g.typical_s for g in gaps], pl.Float64),
+        pl.Series("longest_s", [g.longest_s for g in gaps], pl.Float64),
+    )  # fmt: skip
+
+
+def _of_stream(at: Floats, cumulated: Floats, recorded: Floats, tokens: int | None) -> StreamGaps:
+    return gaps_of_arrivals(at, cumulated, tokens) if len(at) > 1 else gaps_as_recorded(recorded, tokens)
 
 
 ALONE, TOGETHER = 0.1, 0.5

@@ -7,11 +7,20 @@ import polars as pl
 
 from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate
+from analysis.estimates.inputs import Floats
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
     """The rows of a query as a polars frame."""
     return connection.sql(query).pl()
+
+
+def arrays(lists: pl.Series) -> list[Floats]:
+    """Each list of numbers as an array, all of them parts of one; empty where there is no list, NaN for no number."""
+    lengths = lists.list.len().fill_null(0)
+    flat = lists.filter(lengths > 0).explode().cast(pl.Float64).to_numpy()
+    ends = lengths.cast(pl.Int64).cum_sum().to_list()
+    return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def frame(estimates: Iterable[Estimate], *qualifiers: str, scale: float = 1) -> pl.DataFrame:

@@ -1,7 +1,8 @@
 """Queue wait and prefill by phase, from the engine's own histograms, which do not know classes."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import inf
+from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -10,21 +11,29 @@ from analysis.estimates import quantile_buckets
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, Evidence, no_interval, not_computable
 from analysis.findings.mixed_traffic import FINDING
-from analysis.findings.phase_spans import Span, phase_of
+from analysis.findings.phase_spans import Span
 
 CONCEPTS = {"mixed.queue": "queue_time", "mixed.prefill": "prefill_time"}
 CLASSLESS = "of all requests that finished in the phase: the engine does not know classes"
-WINDOWS = """
-    select run as boot, file, start_s, end_s, concept, statistic, le, increase from run_windows
-    where boot in $boots and concept in ('queue_time', 'prefill_time') and start_s < $last_s and end_s > $first_s
-    order by all
-"""
+WINDOWS = Path(__file__).with_suffix(".sql")
 GAUGES = """
-    select boot_pages.boot, page_order.scraped_at_s as at_s, concept, max(value) as value
-    from concept_gauges join boot_pages using (page) join page_order using (page)
-    where concept in ('waiting_requests', 'running_requests', 'kv_cache_usage') and boot_pages.boot in $boots
-        and page_order.scraped_at_s between $first_s and $last_s
-    group by all order by all
+    with spans as (
+        select span.boot, span.phase, span.start_s, span.end_s from (select unnest($spans) as span)
+    ),
+
+    inside as (
+        select pages.page, any_value(pages.scraped_at_s) as at_s, any_value(spans.boot) as boot,
+            any_value(spans.phase) as phase
+        from page_order as pages
+        join boot_pages on pages.page = boot_pages.page
+        join spans on boot_pages.boot = spans.boot
+            and pages.scraped_at_s > spans.start_s and pages.scraped_at_s < spans.end_s
+        group by pages.page having count(*) = 1
+    )
+
+    select inside.boot, inside.phase, concept, max(value)::double as peak, count(distinct inside.at_s) as scrapes
+    from concept_gauges join inside on concept_gauges.page = inside.page
+    where list_contains($concepts, concept) group by all
 """
 PEAKS = {
     "waiting_requests": ("mixed.requests_peak", {"state": "waiting"}),
@@ -36,35 +45,24 @@ PEAKS = {
 
 def phases(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
     """mixed.queue and mixed.prefill of each phase: the mean (exact for its requests), p50 and p95 from buckets."""
-    table = _within(connection, WINDOWS, found)
-    parts = _by_phase(table, phase_of(found, pl.col("start_s"), pl.col("end_s")))
+    table = _asked(connection, WINDOWS.read_text(encoding="utf-8"), found, list(CONCEPTS.values()))
     estimates = []
     for span in found:
-        part = parts.get((span.boot, span.phase), table.clear())
         for id, concept in CONCEPTS.items():
-            mine = part.filter(concept=concept)
-            names = {"boot": span.boot, "phase": span.phase}
-            files = tuple(Evidence(f) for f in mine["file"].unique(maintain_order=True)[:12])
+            mine = table.filter(boot=span.boot, phase=span.phase, concept=concept)
+            files = [Evidence(file) for file in mine["files"][0]] if mine.height else []
             for statistic, estimate in _of_concept(mine, concept):
                 said = replace(estimate, assumption=CLASSLESS).with_evidence(*files)
-                estimates.append(said.named(id, FINDING, **names, quantile=statistic))
+                names = {"boot": span.boot, "phase": span.phase, "quantile": statistic}
+                estimates.append(said.named(id, FINDING, **names))
     return estimates
 
 
-def _within(connection: duckdb.DuckDBPyConnection, query: str, found: list[Span]) -> pl.DataFrame:
-    """The rows of boots that have phases, from the first beginning to the last end; no other lies in a phase."""
-    given = {
-        "boots": sorted({span.boot for span in found}),
-        "first_s": min((span.start_s for span in found), default=0.0),
-        "last_s": max((span.end_s for span in found), default=0.0),
-    }
-    return connection.sql(query, params=given).pl()
-
-
-def _by_phase(table: pl.DataFrame, phase: pl.Expr) -> dict[tuple[object, ...], pl.DataFrame]:
-    """The rows that lie in one phase, by boot and phase."""
-    inside = table.lazy().with_columns(phase=phase).filter(pl.col("phase").is_not_null()).collect()
-    return inside.partition_by("boot", "phase", as_dict=True)
+def _asked(
+    connection: duckdb.DuckDBPyConnection, query: str, found: list[Span], concepts: list[str]
+) -> pl.DataFrame:  # fmt: skip
+    """Rows for phases: an interval or a moment counts where it touches one phase only."""
+    return connection.sql(query, params={"spans": [asdict(span) for span in found], "concepts": concepts}).pl()
 
 
 def _of_concept(mine: pl.DataFrame, concept: str) -> list[tuple[str, Estimate]]:
@@ -77,7 +75,7 @@ def _of_concept(mine: pl.DataFrame, concept: str) -> list[tuple[str, Estimate]]:
         total / count, "s", "increase of the sum over that of the count", "requests of one phase wait together",
         n=round(count), n_of="requests",
     )  # fmt: skip
-    edges = mine.filter(statistic="bucket").group_by("le").agg(pl.col("increase").sum()).sort("le")
+    edges = mine.filter(statistic="bucket")
     if edges.height < 2:
         return [("mean", mean)]
     buckets = Buckets.from_cumulative(edges["le"].to_numpy(), edges["increase"].to_numpy(), total)
@@ -92,24 +90,21 @@ def _quantile(buckets: Buckets, q: float) -> Estimate:
 
 
 def _sum(mine: pl.DataFrame, statistic: str) -> float | None:
-    part = mine.filter(statistic=statistic)["increase"].drop_nulls()
-    return float(part.sum()) if part.len() else None
+    part = mine.filter(statistic=statistic)["increase"]
+    return float(part[0]) if part.len() else None
 
 
 def peaks(connection: duckdb.DuckDBPyConnection, found: list[Span]) -> list[Estimate]:
     """mixed.requests_peak (waiting, running) and mixed.kv_cache_peak of each phase: the highest that a scrape saw."""
-    table = _within(connection, GAUGES, found)
-    parts = _by_phase(table, phase_of(found, pl.col("at_s"), pl.col("at_s")))
+    table = _asked(connection, GAUGES, found, list(PEAKS))
     estimates = []
     for span in found:
-        part = parts.get((span.boot, span.phase), table.clear())
         for concept, (id, more) in PEAKS.items():
-            mine = part.filter(concept=concept)["value"].drop_nulls()
-            if not mine.len():
-                continue
-            peak = Estimate(
-                float(mine.to_numpy().max()), "1", "census", "highest of the scrapes", n=mine.len(), n_of="scrapes",
-                reason="census: between two scrapes it may have been higher",
-            )  # fmt: skip
-            estimates.append(peak.named(id, FINDING, boot=span.boot, phase=span.phase, **more))
+            mine = table.filter(boot=span.boot, phase=span.phase, concept=concept)
+            for value, scrapes in mine.select("peak", "scrapes").iter_rows():
+                peak = Estimate(
+                    value, "1", "census", "highest of the scrapes", n=scrapes, n_of="scrapes",
+                    reason="census: between two scrapes it may have been higher",
+                )  # fmt: skip
+                estimates.append(peak.named(id, FINDING, boot=span.boot, phase=span.phase, **more))
     return estimates

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import duckdb
-import polars as pl
 
 from analysis.findings.frames import rows
 
@@ -28,15 +27,3 @@ def spans(connection: duckdb.DuckDBPyConnection) -> list[Span]:
     """Every phase in which a request completed; phases overlap where clients overlapped."""
     table = rows(connection, SPANS).drop_nulls()
     return [Span(str(b), str(p), float(s), float(e)) for b, p, s, e in table.iter_rows()]
-
-
-def phase_of(found: list[Span], start: pl.Expr, end: pl.Expr) -> pl.Expr:
-    """The phase that an interval of a boot's time touches; null where it touches none, or more than one.
-
-    What finishes inside an interval that touches one phase only was sent in that phase, or in none.
-    """
-    if not found:
-        return pl.lit(None, pl.String)
-    touched = [(pl.col("boot") == s.boot) & (end > s.start_s) & (start < s.end_s) for s in found]
-    first = pl.coalesce(pl.when(touch).then(pl.lit(s.phase)) for touch, s in zip(touched, found, strict=True))
-    return pl.when(pl.sum_horizontal(touched) == 1).then(first)

@@ -12,6 +12,7 @@ import polars as pl
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
 from analysis.estimates.stalls import Flags, Quiet, Requests, Turn, split_lengths, turns
 from analysis.estimates.turns import Verdict, dose, judge, overtaking, placebo
+from analysis.findings.frames import arrays
 
 FINDING = "70-whose-turn"
 SHARE, BLOCK, OVERTAKING, DOSE = "turn.stall_share", "turn.block_tokens", "turn.overtaking_share", "turn.dose"
@@ -22,12 +23,11 @@ EVIDENCE = 12
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What clients wrote on one clock: their requests, the turns in them and the silences outside."""
+    """What clients wrote on one clock: their requests, and the turns in them. The table has all but the arrivals."""
 
     table: pl.DataFrame
     requests: Requests
     turns: list[Turn]
-    quiet: Quiet | None
 
     @property
     def usable(self) -> list[Turn]:
@@ -96,9 +96,10 @@ def _run(
 ) -> Run:  # fmt: skip
     cut = split_lengths(part["prompt_tokens"].drop_nulls().cast(pl.Float64).to_numpy())
     clocks = [table for _, table in part.group_by("clock", maintain_order=True)] if cut else []
-    records = [_record(table, cut) for table in clocks if cut]
-    used = [r for r in records if r.usable]
-    quiet = [r.quiet for r in used if r.quiet is not None]
+    both = [_record(table, cut) for table in clocks if cut]
+    records = [record for record, _ in both]
+    used = [record for record in records if record.usable]
+    quiet = [silences for record, silences in both if record.usable and silences is not None]
     verdict = judge([t for r in records for t in r.turns], quiet)
     if cut is None:
         verdict = replace(verdict, why=NO_SPLIT)
@@ -106,16 +107,17 @@ def _run(
     return replace(run, estimates=_estimates(run, used))
 
 
-def _record(table: pl.DataFrame, cut: float) -> Record:
+def _record(table: pl.DataFrame, cut: float) -> tuple[Record, Quiet | None]:
+    """The record of one clock, and the silences outside its turns: as many as tokens, for the verdict alone."""
     first, tokens = (table[c].cast(pl.Float64).fill_null(float("nan")).to_numpy() for c in ("first_s", "prompt_tokens"))
     is_long: Flags = tokens >= cut
-    arrivals = [np.asarray(sorted(a), dtype=np.float64) for a in table["arrivals"].to_list()]
+    arrivals = arrays(table["arrivals"].list.sort())
     requests = Requests(table["sent_s"].to_numpy(), first, table["end_s"].to_numpy(), tokens, is_long, arrivals)
     found, quiet = turns(requests)
     warm = np.sort(table.filter("is_warmup")["sent_s"].to_numpy())
     of_warm_up = [np.searchsorted(warm, t.end_s, "right") > np.searchsorted(warm, t.start_s) for t in found]
     kept = [replace(t, problem=WARM_UP) if w and not t.problem else t for t, w in zip(found, of_warm_up, strict=True)]
-    return Record(table, requests, kept, quiet)
+    return Record(table.drop("arrivals"), requests, kept), quiet
 
 
 def _estimates(run: Run, used: list[Record]) -> list[Estimate]:

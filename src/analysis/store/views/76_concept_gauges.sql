@@ -10,6 +10,8 @@ with values as (
     join page_order as pages on samples.page = pages.page
     join target_series as series on pages.target = series.target and pages.life = series.life and samples.series = series.series
     where not series."exclude" and series.type in ('gauge', 'info') and not isnan(samples.value)
+        -- Said again for the planner, which would hash all samples: few of them are of gauges.
+        and samples.series in (select series from target_series where type in ('gauge', 'info'))
     group by all
 )
 
