@@ -23,4 +23,11 @@ def test_it_is_scipys(seed: int) -> None:
         x, y = x.round(1), y.round(1)
     x[0] = -1.0
     said = stats.theilslopes(y, x, alpha=0.95)
-    assert theil_sen(x, y) == (said.slope, said.low_slope, said.high_slope)
+    assert theil_sen(x, y) == (said.slope, (said.low_slope, said.high_slope))
+
+
+def test_equal_values_on_both_sides_leave_no_interval() -> None:
+    # 2,250 of ten points, less 1,194 for the repeats of x and as many for those of y: no variance.
+    assert theil_sen(np.array([2.0] * 8 + [4.0] * 2), np.array([1.0] * 8 + [2.0] * 2)) == (0.5, None)
+    # Of y alone: 2,250 less all of it.
+    assert theil_sen(np.arange(10.0), np.ones(10)) == (0.0, None)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.sources import boot_processes
 from analysis.sources.boot_processes import SILENT, Processes
 from analysis.sources.log_blocks import numberless
 
 PARTS = (
-    "pid=7", "pid=77)", "(APIServer pid=7) ", "pid=", "pid=12345678901)", "pid=1234567890", "Engine 000: ",
+    "pid=7", "pid=77)", "(APIServer pid=7) ", "(APIServer_0 pid=7) ",
+    "(Worker rank=1 pid=7, ip=10.0.0.1)", "(A pid=7, ip=", "pid=", "pid=12345678901)", "pid=1234567890", "Engine 000: ",
     "Engine 001: ", "Engine 12: ", "Engine 0001: ", "Engine : ", " DP0 TP1]", " TP1]", "TP1]", " TP]", " DP0",
     '"process": 7, ', '"processName": "EngineCore_DP1"}', "process", " 7", ") ", "\n", "Avg", "é",
 )  # fmt: skip
@@ -42,15 +42,16 @@ def test_lines_are_told_apart_by_all_that_they_say_of_a_process() -> None:
     assert numbers[0] == numbers[2]
     assert numbers[6] == numbers[8]
     assert len(set(numbers)) == 7
+    assert len(set(_numbers(Processes(), ["(A pid=7) x", "(A_0 pid=7) x", "(A rank=0 pid=7) x", "pid=7 x"]))) == 4
 
 
 @pytest.mark.parametrize("pids", [1, 5, 200])
-def test_searches_grow_with_processes_only_while_they_are_few(pids: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_line_of_each_process_is_read(pids: int, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     number = Processes.number
     monkeypatch.setattr(Processes, "number", lambda self, line: asked.append(line) or number(self, line))
     lines = [f"(APIServer pid={1000 + at % pids}) Avg {at}" for at in range(4_000)]
     numbers = _numbers(Processes(), lines)
-    assert len(asked) == (pids if pids < boot_processes.MOST_AT_ONCE else 0)
+    assert len(asked) == pids
     assert len(set(numbers)) == pids
     assert all(a != b for a, b in pairwise(numbers[:pids]))

@@ -1,5 +1,6 @@
 """What a working engine repeats is passed over many lines at a time: few looks, and nothing read differently."""
 
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -299,3 +300,47 @@ def test_lines_after_a_progress_bar_of_many_blocks_are_counted_once(
     rows = boot_log.read(SourceFile("a.log", path, path.stat().st_size, 0.0)).tables["boot_facts"]
     wanted = _read(tmp_path, HEAD).tables["boot_facts"]
     assert [row["line"] - 60 for row in rows] == [row["line"] for row in wanted]
+
+
+def test_the_time_of_what_was_passed_over_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [STEP.format(number).replace("13:56:38", f"{14 + number // 10}:09:45") for number in range(40)]
+    lines = [HEAD[0].replace("13:04:18", "14:09:45"), *steps, "Traceback (most recent call last):"]
+    rows = _read(tmp_path, lines).tables["boot_facts"]
+    started = next(row["since_start_s"] for row in rows)
+    (told,) = [row["since_start_s"] for row in rows if row["fact"] == "traceback"]
+    assert (started, told) == (0.0, 3 * 3600.0)
+
+
+def test_api_servers_that_only_log_steps_are_counted(tmp_path: Path) -> None:
+    steps = [STEP.format(number).replace("APIServer", f"ApiServer_{number % 3}") for number in range(30)]
+    (boot,) = _read(tmp_path, [START[0], *steps]).tables["boots"]
+    (alone,) = _read(tmp_path, [START[0], *steps[::3]]).tables["boots"]
+    assert (boot["api_servers"], alone["api_servers"]) == (3, 1)
+
+
+@pytest.mark.parametrize("before", [0, 1 << 20, 3 << 20])
+def test_a_line_that_is_too_long_is_cut_and_said_so_wherever_it_stands(tmp_path: Path, before: int) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("x\n" * (before // 2) + "\n".join([*HEAD, "é" * (3 << 20), *HEAD[-2:]]) + "\n")
+    file = SourceFile("a.log", path, path.stat().st_size, 0.0)
+    assert boot_log.read(file).message == "a line is longer than 1,048,576 characters and was cut"
+    longest = max((len(line.text) for line in log_blocks.every_line(file)), default=0)
+    assert longest == 1 << 20
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda line: json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-11-29T13:00:00Z"}),
+        lambda line: f"│ {line:60} │",
+        lambda line: f"vllm  | {line}",
+        lambda line: f"{line}\r",
+    ],
+    ids=["docker", "k9s", "compose", "crlf"],
+)
+def test_a_configuration_over_many_lines_is_read_in_any_wrapper(tmp_path: Path, wrap: Callable[[str], str]) -> None:
+    args = ["non-default args: {", "  'max_num_batched_tokens': 2048,", "  'seed': 7", "}"]
+    rows = _read(tmp_path, [HEAD[0], wrap(f"(APIServer pid=5923) INFO 11-29 13:04:18 [utils.py:233] {args[0]}"),
+                            *map(wrap, args[1:])]).tables["boot_facts"]  # fmt: skip
+    found = {row["fact"]: row["value"] for row in rows}
+    assert (found.get("arg.max_num_batched_tokens"), found.get("arg.seed")) == (2048.0, 7.0)

@@ -188,9 +188,11 @@ def dose(turns: Sequence[Turn]) -> Estimate:
     width = np.array([t.end_s - t.start_s for t in lone])
     if len(lone) < LEAST_TURNS or np.ptp(width) <= 0:
         return no_interval(None, "1", "Theil-Sen slope", f"it takes {LEAST_TURNS} lone prompts", n=len(lone))
-    slope, low, high = theil_sen(width, np.array([t.longest_gap_s for t in lone]))
+    slope, ends = theil_sen(width, np.array([t.longest_gap_s for t in lone]))
+    if ends is None:
+        return no_interval(slope, "1", "Theil-Sen slope", "too many turns are equally long", n=len(lone))
     return Estimate(
-        slope, "1", "estimate", "Theil-Sen slope", low, high, CONFIDENCE, len(lone), "turns",
+        slope, "1", "estimate", "Theil-Sen slope", *ends, CONFIDENCE, len(lone), "turns",
         "no queueing inside a turn",
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Engine logs: boots, their facts and their steps, whatever the log was wrapped in. See docs/formats/boot-logs.md."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from analysis.sources import log_blocks, log_wrap
 from analysis.sources.boot_match import Fact, Match, literals, match, repeated
@@ -18,6 +18,7 @@ from analysis.sources.reading import Reading, Row, Unparsed, cut
 _NO_EVIDENCE = frozenset(("fallback", "traceback", "crash", "shutdown"))
 _TOLD_WHOLE = frozenset(("refusal", "crash", "fallback"))
 _MARKUP = tuple("|#>*-<\"'")
+_OPENING = ("{", "(", "[")
 _COMPRESSED = (".gz", ".zst", ".zstd")
 
 
@@ -92,7 +93,7 @@ class _Log:
         boot = service = None
         once: set[str] = set()
         for piece in unwrap(line.text):
-            found, unread = match(line.number, _with_more(piece.text, line.more), line.complete)
+            found, unread = match(line.number, _whole(piece.text, line.after), line.complete)
             if unread is not None and len(self.unparsed) < MAX_UNPARSED:
                 self.unparsed.append(Unparsed(line.number, f"boot line: {unread}", cut(piece.text)))
             for hit in found:
@@ -119,10 +120,10 @@ class _Log:
         return reading
 
 
-def _with_more(text: str, more: tuple[str, ...]) -> str:
-    """The text with the lines that close the bracket it ends in."""
+def _whole(text: str, after: Callable[[], Iterable[str]]) -> str:
+    """The text with the lines after it that close the bracket it ends in."""
     depth = 1
-    for line in more:
+    for line in after() if text.rstrip().endswith(_OPENING) else ():
         inner = " ".join(piece.text.strip() for piece in unwrap(line))
         text += f" {inner}"
         depth += sum(map(inner.count, "([{")) - sum(map(inner.count, ")]}"))

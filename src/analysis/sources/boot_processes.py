@@ -14,11 +14,12 @@ MOST_AT_ONCE = 16
 SILENT = 0
 """The number of no process."""
 # For an engine without lookahead.
-_PROCESS = r'pid=[0-9]{1,10}|Engine [0-9]{3}: |"process(?:Name)?": ?[^,}]{1,80}'
+_NAMED = r"(?:\([A-Za-z][A-Za-z0-9_:-]{0,80}(?: rank=[0-9]{1,6})? )?pid=[0-9]{1,10}(?:, ip=[0-9.]{7,15})?"
+_PROCESS = rf'{_NAMED}|Engine [0-9]{{3}}: |"process(?:Name)?": ?[^,}}]{{1,80}}'
 _RANKS = r"((?: [A-Z]{2,4}[0-9]{1,6}){1,6}\])"
 # The same in a line without its digits: each of the two at most once, or anything else.
 _PID, _ENGINE, _OTHER = "pid=", "Engine : ", r'"process| [A-Z]{2,4}\]'
-_WHOLE = re.compile(r"pid=[0-9]{1,10}[^0-9]|Engine [0-9]{3}: ")
+_WHOLE = re.compile(rf"{_NAMED}[^0-9]|Engine [0-9]{{3}}: ")
 """A process with what ends its number, so that no longer number has the same beginning."""
 _PID_ONCE, _ENGINE_ONCE, _ANYHOW = 1, 2, 4
 _PARTS = {_PID_ONCE: 1, _ENGINE_ONCE: 1, _PID_ONCE + _ENGINE_ONCE: 2}
@@ -62,8 +63,9 @@ class Processes:
         return numbers
 
     def _read(self, lines: pl.Series) -> Numbers:
-        said = lines.str.extract_all(_PROCESS).list.sort().list.join("") + lines.str.extract(_RANKS).fill_null("")
-        known = {process: self._number(process) for process in said.unique()}
+        said = lines.str.extract_all(_PROCESS).list.join("") + lines.str.extract(_RANKS).fill_null("")
+        firsts = pl.DataFrame({"said": said, "line": lines}).unique("said", keep="first", maintain_order=True)
+        known = {process: self.number(line) for process, line in firsts.iter_rows()}
         return said.replace_strict(known, return_dtype=pl.Int64).to_numpy()
 
     def _number(self, process: str) -> int:

@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analysis.sources.boot_match import Match
 from analysis.sources.log_lines import SAME_SERVICE
+from analysis.sources.log_origin import origin
 
 MAX_MATCHES = 20_000
 """Most lines kept of one boot: a log that repeats itself must not fill the memory."""
@@ -30,12 +31,19 @@ class Boot:
     """Which process has told what is kept once (boot_repeats.py)."""
     stepped: set[int] = field(default_factory=set)
     """The data-parallel engines whose steps the log tells."""
+    servers: set[str] = field(default_factory=set)
+    """The API servers that log steps."""
+    passed: str = ""
+    """The last line that was passed over since the last one that was read (boot_repeats.py): it tells the time."""
     closed: bool = False
     dropped: int = 0
 
     def take(self, match: Match) -> None:
         """Add a line; repeats of a fallback, and by one process of a shape that is kept once, only extend the boot."""
         self.last_line = max(self.last_line, match.number)
+        if self.passed and match.origin.stamp is None:
+            match = replace(match, origin=replace(match.origin, stamp=origin(self.passed).stamp))
+        self.passed = ""
         shape, where = match.shape, match.origin
         who: Hashable = (where.process, *where.place)
         if shape.purpose == "fallback":

@@ -2,8 +2,9 @@
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -16,7 +17,6 @@ from analysis.sources.files import MAX_LINE_CHARS, SourceFile, encoding_of
 BLOCK_BYTES = 1 << 22
 """Of a smaller block the calls cost more than the work (a quarter of it takes 1.3 times as long)."""
 MORE_LINES = 400
-OPENING = ("{", "(", "[")
 RARE = -1
 """The mark of a line that needs a look in any case."""
 _DIGITS = b"0123456789"
@@ -35,14 +35,28 @@ def blocks(file: SourceFile) -> Iterator[tuple[bytes, bool]]:
         text = data.replace(b"\r\n", _NEWLINE).replace(b"\r", _NEWLINE) if by_returns else data
         end = text.rfind(_NEWLINE) + 1
         if end:
-            yield _valid(b"".join((rest, memoryview(text)[: end - 1]))), True
+            yield _valid(_bounded(b"".join((rest, memoryview(text)[: end - 1])), file)), True
             rest = b""
-        rest += text[end:]
-        if len(rest) > MAX_LINE_CHARS and len(start := _valid(rest).decode()) > MAX_LINE_CHARS:
-            rest = start[:MAX_LINE_CHARS].encode()
-            file.trouble(f"a line is longer than {MAX_LINE_CHARS:,} characters and was cut")
+        rest = _short(rest + text[end:], file)
     if rest:
         yield _valid(rest), False
+
+
+def _bounded(text: bytes, file: SourceFile) -> bytes:
+    """The text with its lines cut that are too long."""
+    start = 0
+    while len(text) - start > MAX_LINE_CHARS:
+        start = text.rfind(_NEWLINE, start, start + MAX_LINE_CHARS + 1) + 1
+        if not start:
+            return _NEWLINE.join(_short(line, file) for line in text.split(_NEWLINE))
+    return text
+
+
+def _short(line: bytes, file: SourceFile) -> bytes:
+    if len(line) > MAX_LINE_CHARS and len(text := _valid(line).decode()) > MAX_LINE_CHARS:
+        file.trouble(f"a line is longer than {MAX_LINE_CHARS:,} characters and was cut")
+        return text[:MAX_LINE_CHARS].encode()
+    return line
 
 
 def _pieces(file: SourceFile) -> Iterator[bytes]:
@@ -65,13 +79,13 @@ def _valid(text: bytes) -> bytes:
 class Line(NamedTuple):
     """One line that may say something: its number from 1, its text, whether it ends in a newline.
 
-    `more` are the lines after one that ends in an opening bracket: a configuration printed over many lines.
+    `after` gives the lines that follow, for a configuration that is printed over many.
     """
 
     number: int
     text: str
     complete: bool = True
-    more: tuple[str, ...] = ()
+    after: Callable[[], Iterable[str]] = tuple
 
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -99,11 +113,13 @@ class Block:
     def line(self, at: int) -> Line:
         """One of them, whole."""
         place, text = int(self.places[at]), self.texts[at].rstrip("\r\n")
-        more: tuple[str, ...] = ()
-        if text.rstrip().endswith(OPENING):
-            after = self.lines.slice(place + 1, MORE_LINES)
-            more = (*after, *self.following.head(MORE_LINES - len(after)))
-        return Line(self.first + place, text, self.complete or place != len(self.lines) - 1, more)
+        complete = self.complete or place != len(self.lines) - 1
+        return Line(self.first + place, text, complete, partial(self._after, place))
+
+    def _after(self, place: int) -> Iterator[str]:
+        after = self.lines.slice(place + 1, MORE_LINES)
+        for line in chain(after, self.following.head(MORE_LINES - len(after))):
+            yield line.rstrip("\r\n")
 
 
 def interesting(file: SourceFile, literals: Sequence[str], repeated: Sequence[str]) -> Iterator[Block]:
