@@ -20,8 +20,6 @@ MAX_PAIRS = 1_000
 MAX_WORKING = 16
 """Most services whose repeats are told apart at a time; those of others are looked at one by one."""
 FIRST_LINES = 32
-MAX_BEFORE = 600
-"""The time of a line is within so many characters."""
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -120,7 +118,8 @@ class Repeats:
         for place in np.unique(speakers):
             boot = self._working[place].boot
             lines = at + np.flatnonzero(speakers == place)
-            boot.passed = block.texts[int(lines[-1])][:MAX_BEFORE]
+            last = int(lines[-1])
+            boot.passed = block.texts[last].partition(repeated()[block.marks[last]])[0]
             is_step = _step_marks()[block.marks[lines]]
             steps, others = lines[is_step], lines[~is_step]
             if len(others):

@@ -34,7 +34,7 @@ class Boot:
     servers: set[str] = field(default_factory=set)
     """The API servers that log steps."""
     passed: str = ""
-    """The last line that was passed over since the last one that was read (boot_repeats.py): it tells the time."""
+    """What stands before the last line that was passed over since the last one that was kept: it tells the time."""
     closed: bool = False
     dropped: int = 0
 
@@ -43,7 +43,6 @@ class Boot:
         self.last_line = max(self.last_line, match.number)
         if self.passed and match.origin.stamp is None:
             match = replace(match, origin=replace(match.origin, stamp=origin(self.passed).stamp))
-        self.passed = ""
         shape, where = match.shape, match.origin
         who: Hashable = (where.process, *where.place)
         if shape.purpose == "fallback":
@@ -55,7 +54,9 @@ class Boot:
         self.purposes.add(shape.purpose)
         self.closed = self.closed or shape.closes
         if known and (shape.once or shape.purpose == "fallback"):
+            self.passed = match.before if where.stamp else self.passed
             return
+        self.passed = ""
         if len(self.matches) >= MAX_MATCHES:
             self.dropped += 1
             return
