@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from analysis.sources import (
+    json_columns,
     requests_guidellm,
     requests_inference_perf,
     requests_llmperf,
@@ -17,6 +18,8 @@ from analysis.sources.files import SourceFile, UnreadableFileError
 from tests.sources.test_requests_mutated import SAMPLES, mutate
 
 READERS = [requests_vllm, requests_guidellm, requests_inference_perf, requests_llmperf, requests_trace]
+PARSING = [requests_vllm, requests_guidellm, json_columns]
+"""The modules that read documents."""
 READ = [sample for sample in SAMPLES if any(r.recognise(sample.head(), sample.path) for r in READERS)]
 SOUND = ["trace.jsonl", "guidellm-v2.json", "inference-perf-per-request.json", "llmperf-individual.json",
          "vllm-bench-detailed.json"]  # fmt: skip
@@ -45,8 +48,8 @@ def outcome(path: Path) -> str:
 def unhurried(patch: pytest.MonkeyPatch) -> None:
     """Nothing is plain."""
     patch.setattr(requests_trace, "_plain", lambda line: None)
-    for reader in READERS[:-1]:
-        patch.setattr(reader, "plain_document", lambda file: b"")
+    for module in PARSING:
+        patch.setattr(module, "plain_document", lambda file: b"")
 
 
 @pytest.mark.parametrize("sample", READ, ids=lambda sample: sample.path)
@@ -68,6 +71,6 @@ def test_sound_files_are_read_at_once(name: str, monkeypatch: pytest.MonkeyPatch
         raise AssertionError
 
     monkeypatch.setattr(requests_trace, "_careful", fail)
-    for reader in READERS[:-1]:
-        monkeypatch.setattr(reader, "document", fail)
+    for module in PARSING:
+        monkeypatch.setattr(module, "document", fail)
     assert "Unparsed" not in outcome(sample.absolute)

@@ -16,8 +16,9 @@ from msgspec import Raw, Struct, convert, defstruct
 from msgspec.json import Decoder
 from msgspec.structs import astuple
 
-from analysis.sources.json_plain import ODD, TYPES, Check, Checks
-from analysis.sources.json_text import MAX_WORDS, Fields, as_words, keep_unparsed
+from analysis.sources.files import SourceFile
+from analysis.sources.json_plain import ODD, TYPES, Check, Checks, plain_document
+from analysis.sources.json_text import MAX_WORDS, Fields, as_words, document, keep_unparsed
 from analysis.sources.reading import Reading
 
 _Columns = dict[str, tuple[Any, ...]]
@@ -34,6 +35,16 @@ class Objects:
         self._shapes: dict[str, type[Struct]] = {}
         self._shape = self._shape_of("")
         self._decode = Decoder(list[self._shape | str]).decode  # type: ignore[name-defined]  # a bare text tells itself
+
+    def of_file(
+        self, file: SourceFile, what: str, reading: Reading, one: Callable[[Fields], list[Any]]
+    ) -> pl.DataFrame | Any:
+        """As `of_list`, of the list in a file; of any other JSON value the value. Raises UnreadableFileError."""
+        frame = self.of_text(plain_document(file), what, reading)
+        if frame is not None:
+            return frame
+        value = document(file)
+        return self.of_list(value, what, reading, one) if isinstance(value, list) else value
 
     def of_text(self, text: bytes, what: str, reading: Reading) -> pl.DataFrame | None:
         """A column for each check, of the objects of a list, and `ordinal`, their places from 1. None if any is odd.

@@ -7,8 +7,8 @@ import polars as pl
 
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.json_columns import Objects
-from analysis.sources.json_plain import Checks, plain_document
-from analysis.sources.json_text import Fields, document, summary
+from analysis.sources.json_plain import Checks
+from analysis.sources.json_text import Fields, summary
 from analysis.sources.reading import Reading
 from analysis.sources.request_columns import status
 
@@ -38,14 +38,11 @@ def recognise(head: str, name: str) -> bool:
 def read(file: SourceFile) -> Reading:
     """One run. Request times count from the boot of the client's machine (perf_counter), not from 1970."""
     reading = Reading("requests", PER_REQUEST)
-    requests = _REQUESTS.of_text(plain_document(file), "inference-perf request", reading)
-    if requests is None:
-        value = document(file)
-        if isinstance(value, dict):
-            return _stage(value, file)
-        if not isinstance(value, list):
-            raise UnreadableFileError(f"{file.path}: neither inference-perf's list of requests nor a stage report")
-        requests = _REQUESTS.of_list(value, "inference-perf request", reading, _one)
+    requests = _REQUESTS.of_file(file, "inference-perf request", reading, _one)
+    if isinstance(requests, dict):
+        return _stage(requests, file)
+    if not isinstance(requests, pl.DataFrame):
+        raise UnreadableFileError(f"{file.path}: neither inference-perf's list of requests nor a stage report")
     run = f"{file.path}#1"
     if requests.height:
         reading.tables["requests"] = _rows(requests, run)  # type: ignore[assignment]  # columns: rows take long

@@ -6,8 +6,8 @@ import polars as pl
 
 from analysis.sources.files import SourceFile, UnreadableFileError
 from analysis.sources.json_columns import Objects, row_of
-from analysis.sources.json_plain import Checks, plain_document
-from analysis.sources.json_text import Fields, document, summary
+from analysis.sources.json_plain import Checks
+from analysis.sources.json_text import Fields, summary
 from analysis.sources.reading import Reading
 from analysis.sources.request_columns import status, zero_is_null
 
@@ -30,14 +30,11 @@ def read(file: SourceFile) -> Reading:
     """One run. The list of responses has no times of day, so only durations are known."""
     reading = Reading("requests", INDIVIDUAL)
     # the tool extends its list with a dict at the end of a run: bare key names, which are no objects
-    responses = _RESPONSES.of_text(plain_document(file), "llmperf response", reading)
-    if responses is None:
-        value = document(file)
-        if isinstance(value, dict):
-            return _summary(value, file)
-        if not isinstance(value, list):
-            raise UnreadableFileError(f"{file.path}: neither llmperf's list of responses nor its summary")
-        responses = _RESPONSES.of_list(value, "llmperf response", reading, lambda fields: row_of(fields, CHECKS))
+    responses = _RESPONSES.of_file(file, "llmperf response", reading, lambda fields: row_of(fields, CHECKS))
+    if isinstance(responses, dict):
+        return _summary(responses, file)
+    if not isinstance(responses, pl.DataFrame):
+        raise UnreadableFileError(f"{file.path}: neither llmperf's list of responses nor its summary")
     run = f"{file.path}#1"
     rows = _rows(responses, run)
     if rows.height:
