@@ -130,3 +130,9 @@ def test_the_two_published_boots_break_the_identity() -> None:
     assert pool_identity([12.08, 12.00], [1_110_893, 1_104_000]).verdict == "holds"
     assert pool_identity([12.08], [1]).reason == "one boot"
     assert implied_need(0, 1, 1).value is None
+
+
+def test_equal_measures_have_no_slope_to_the_last_digit() -> None:
+    # Of centred levels times 4.03 GiB the sum is -8.3e-12 and not 0.
+    assert slope([512, 8192], [4.03 * 2**30] * 2, "B/token").value == 0.0
+    assert slope([512, 512, 2048, 8192], [4.03 * 2**30] * 4, "B/token").value == 0.0

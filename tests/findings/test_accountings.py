@@ -125,3 +125,11 @@ def test_an_engine_with_seconds_of_its_own_kind_is_said_to_have_them() -> None:
     own = _share(REQUEST, 0.3).with_warnings(f"{time_split.OWN_KIND}: slot seconds spent on prompts")
     assert "this engine's own kind, comparable within it only." in Accountings([own], [], [], []).sentence()
     assert "own kind" not in Accountings([_share(REQUEST, 0.3)], [], [], []).sentence()
+
+
+def test_traces_that_are_there_are_not_asked_for() -> None:
+    shares, busy = [_share(REQUEST, 0.1, boot) for boot in "bc"], [_at_least(3.0, boot) for boot in "bc"]
+    asked = Accountings(shares, [], [], busy, [_counted(3.0, "b")]).next_step()
+    traced = Accountings(shares, [], [], busy, [_counted(3.0, boot) for boot in "bc"]).next_step()
+    assert asked == accountings.LOG_STEPS
+    assert traced.startswith("Log the engine's steps (vLLM: --enable-logging-iteration-details), and keep both levers")

@@ -1,5 +1,6 @@
 """Arms compared: verdicts on whole simulated studies with known truth, and what is said beside them."""
 
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 from simulated_arms import START, Boot, cache_page, write
 
+from analysis import paths
 from analysis.estimates.estimate import Estimate
 from analysis.findings import arm_conditions, arm_knobs, arm_outputs, arm_tables, arm_verdicts, arms
 from analysis.findings.arms import Arms
@@ -263,3 +265,15 @@ def test_two_studies_are_compared_as_arms(tmp_path: Path) -> None:
     assert got.verdict == "different"
     assert got.value == pytest.approx(1 / 1.2, rel=0.02)
     assert not any("confounded" in w for w in got.warnings)
+
+
+def test_classes_that_were_sent_in_other_shares_of_the_phases_are_not_alike(tmp_path: Path) -> None:
+    of = of_study(Path(shutil.copytree(paths.DATA / "vllm-cpu-mixed", tmp_path / "mixed")))
+    table = {row["condition"]: row for row in arm_conditions.table(of).iter_rows(named=True)}
+    # By hand: beside the other class were sent 16 of 52 and of 38 chats, 15 of 27 and 14 of 22 documents.
+    for kind, shares in {"chat": ["31 %", "42 %"], "batch": ["56 %", "64 %"]}.items():
+        row = table[f"share of requests by phase ({kind}, mixed)"]
+        assert [row["mnbt512"], row["mnbt8192"], row["alike"]] == [*shares, "no"]
+    (pair,) = arms.pairs(of)
+    unlike = arm_conditions.mismatches(of, pair, "ttft_p50")
+    assert unlike == ["mean prompt tokens (batch)", "share of requests by phase"]

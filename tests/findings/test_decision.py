@@ -2,6 +2,7 @@
 
 import shutil
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,17 @@ def test_no_record_says_how_to_write_one(tmp_path: Path) -> None:
     assert decision.decision(Study(copy(tmp_path, "llamacpp")).connection) is None
     assert decision_tables.sentence(None, [], None).startswith("No decision was written down")
     assert "make decide" in decision_tables.next_step(None, [])
+
+
+def test_an_unfinished_draft_of_which_nothing_has_come_true_is_no_finding(tmp_path: Path) -> None:
+    folder = copy(tmp_path, "vllm-cpu-mixed")
+    assert main(["decide", str(folder)]) == 0
+    connection = Study(folder).connection
+    record = decision.decision(connection)
+    assert record is not None
+    facts = decision_facts.facts(connection)
+    assert record.problems  # nothing is chosen yet
+    assert decision_tables.is_supporting(record, check(record, facts))
+    assert decision_tables.is_supporting(None, [])
+    changed = [replace(c, verdict="come_true") for c in check(record, facts)]
+    assert not decision_tables.is_supporting(record, changed)

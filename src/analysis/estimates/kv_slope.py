@@ -9,7 +9,7 @@ from scipy import stats
 
 from analysis.estimates.clusters import t_quantile
 from analysis.estimates.estimate import Estimate, no_interval
-from analysis.estimates.inputs import CONFIDENCE, floats, problem
+from analysis.estimates.inputs import CONFIDENCE, Floats, floats, problem
 
 ASSUMPTION = "boots are independent, scatter equally at each level, and lie on a straight line between the levels"
 
@@ -54,7 +54,7 @@ def _fit(level: ArrayLike, measure: ArrayLike, least_sd: float = 0.0) -> _Line |
         return "one boot per level"
     centred = x - x.mean()
     sxx = float(centred @ centred)
-    slope = float(centred @ y) / sxx
+    slope = _slope(centred, y)
     residuals = y - y.mean() - slope * centred
     s = max(sqrt(float(residuals @ residuals) / (len(x) - 2)), least_sd)
     if s <= 1e-12 * float(np.abs(y).max(initial=0.0)):
@@ -106,8 +106,12 @@ def _bare_slope(level: ArrayLike, measure: ArrayLike) -> float | None:
     x, y = floats(level), floats(measure)
     if problem("boots", x, y) is not None or np.ptp(x) == 0:
         return None
-    centred = x - x.mean()
-    return float(centred @ y / (centred @ centred))
+    return _slope(x - x.mean(), y)
+
+
+def _slope(centred: Floats, y: Floats) -> float:
+    """Of y on what is centred: none at all where y is one value, whatever the last digit of a sum says."""
+    return float(centred @ y) / float(centred @ centred) if np.ptp(y) > 0 else 0.0
 
 
 def predict(level: ArrayLike, measure: ArrayLike, at: float, unit: str, least_sd: float = 0.0) -> Estimate:

@@ -24,9 +24,10 @@ DECODE_FIRST = (
 PREFILL_FIRST = (
     "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
 )
+OR_TRACE = " or record request traces"
 LOG_STEPS = (
-    "Log the engine's steps (vLLM: --enable-logging-iteration-details) or record request traces, and keep both levers "
-    "until then; what each could give is under “What to change first”."
+    f"Log the engine's steps (vLLM: --enable-logging-iteration-details){OR_TRACE}, and keep both levers until then; "
+    "what each could give is under “What to change first”."
 )
 MIX = "That is the share of the mix that was sent: requests with long prompts and short answers differ from it."
 SAID = 3
@@ -107,7 +108,8 @@ class Accountings:
             return "Fetch metric pages before, during and after a load: ten or more with traffic give an interval."
         # What a prefill holds up is booked as decode: it can only make more of a share that is large already.
         if sides != {"prefill"} and self._overlap({run_of(e) for e in steps}):
-            return LOG_STEPS
+            traced = {run_of(e) for e in self.by_clients if e.value is not None}
+            return LOG_STEPS.replace(OR_TRACE, "") if {run_of(e) for e in known} <= traced else LOG_STEPS
         first = {"decode": DECODE_FIRST, "prefill": PREFILL_FIRST}.get(next(iter(sides)) if len(sides) == 1 else "")
         if sides == {""}:
             return _open(

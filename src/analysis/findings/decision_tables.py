@@ -29,6 +29,11 @@ def sentence(record: Decision | None, checked: list[Checked], broken: str | None
     return f"{len(true)} of {len(checked)} retest conditions of the decision{when} have come true: {said}{rest}."
 
 
+def is_supporting(record: Decision | None, checked: list[Checked]) -> bool:
+    """Whether there is nothing to act on first: no record, or an unfinished one of which nothing has come true."""
+    return record is None or (bool(record.problems) and not any(c.verdict == "come_true" for c in checked))
+
+
 def next_step(record: Decision | None, checked: list[Checked], broken: str | None = None) -> str:
     """What to do about it."""
     if record is None:

@@ -24,6 +24,7 @@ from analysis.findings.time_tables import few, run_of
 
 LEVER = "time.lever_ceiling"
 HALF = 2.0
+TRY_BOTH = "Try both levers, with replicates, before one is dropped."
 NO_LIMIT = "no useful limit"
 NOTICEABLE = 1.005
 """A lower limit below this says nothing: no change at all is a factor of one."""
@@ -166,6 +167,8 @@ def sentence(found: list[Estimate]) -> str:
     over = "" if len(pairs) == runs else f" in {run_of(halves[0])}" if len(pairs) == 1 else f" in {len(pairs)} runs"
     text = f"With half the output tokens, requests' own prefill and decode would together be {few(halves)} as fast"
     parts = [f"{text}{over}."]
+    if next_step(found) == TRY_BOTH:
+        parts.insert(0, "Neither lever, answers or prefill, is shown to be the larger one.")
     free = [prefill for prefill, _ in pairs if _is_known(prefill)]
     if sure := [e for e in free if e.kind == "bound"]:
         parts.append(f"A free prefill would make them at most {few(sure, _text)} as fast where requests never overlap.")
@@ -204,7 +207,7 @@ def next_step(found: list[Estimate]) -> str:
         )
     if all((half.high or inf) < (prefill.low or 0) for prefill, half in known):
         return "Work on the prefill side first: prefix reuse, shorter prompts, chunk size."
-    return "Neither lever is shown to be the larger one: try both, with replicates, before one is dropped."
+    return TRY_BOTH
 
 
 def unless(found: list[Estimate]) -> str:

@@ -85,11 +85,18 @@ def _how(estimate: Estimate) -> str:
     facts: Iterable[tuple[str, str | None]] = (
         ("Id", estimate.id), ("Kind", _KIND[estimate.kind]), ("Method", estimate.method),
         ("Assumption", estimate.assumption), ("Confidence", confidence), ("n", n),
-        ("Absent because", estimate.reason), ("Verdict", estimate.verdict), ("Why this method", estimate.picked),
+        (_why(estimate), estimate.reason), ("Verdict", estimate.verdict), ("Why this method", estimate.picked),
         *((f"With {worse}", show(replace(estimate, low=ends[0], high=ends[1])))
           for worse, ends in estimate.sensitivity.items()),
     )  # fmt: skip
     return "<dl>" + "".join(f"<dt>{k}</dt><dd>{_text(v)}</dd>" for k, v in facts if v) + "</dl>"
+
+
+def _why(estimate: Estimate) -> str:
+    """What the reason of a number explains."""
+    if estimate.low is not None or estimate.high is not None:
+        return "Note"
+    return "Absent because" if estimate.value is None else "No interval because"
 
 
 def _evidence(estimate: Estimate) -> str:

@@ -40,6 +40,19 @@ phases as (
     group by boot
 ),
 
+-- Figures of a class are over all its requests: arms with other shares in a phase differ for that alone.
+shares as (
+    select
+        boot, class, phase, n / sum(n) over (partition by boot, class) as share,
+        count(*) over (partition by boot, class) as phases
+    from (
+        select boot, coalesce(class, 'unlabelled') as class, phase, count(*) as n
+        from request_metrics join request_boots using (file)
+        where is_counted and is_completed and phase is not null
+        group by all
+    )
+),
+
 concurrency as (
     select boot, string_agg(distinct concurrency::integer::varchar, ' and ' order by concurrency::integer::varchar) as value
     from request_runs join request_boots using (file)
@@ -104,6 +117,9 @@ select boot, 'mean prompt tokens', class, round(prompt_tokens)::bigint::varchar,
 from of_class join loaded using (boot) where prompt_tokens is not null
 union all
 select boot, 'phases of the load', null, value, null from phases join loaded using (boot)
+union all
+select boot, 'share of requests by phase', class || ', ' || phase, round(100 * share)::integer || ' %', share::double
+from shares join loaded using (boot) where phases > 1
 union all
 select boot, 'concurrency', null, value, null from concurrency join loaded using (boot)
 union all
