@@ -191,7 +191,7 @@ def test_an_unfinished_draft_of_which_nothing_has_come_true_is_no_finding(tmp_pa
     assert record is not None
     facts = decision_facts.facts(connection)
     assert record.problems  # nothing is chosen yet
-    assert decision_tables.is_supporting(record, check(record, facts))
-    assert decision_tables.is_supporting(None, [])
+    assert decision_tables.is_draft(record, check(record, facts))
+    assert decision_tables.is_draft(None, [])
     changed = [replace(c, verdict="come_true") for c in check(record, facts)]
-    assert not decision_tables.is_supporting(record, changed)
+    assert not decision_tables.is_draft(record, changed)

@@ -29,7 +29,7 @@ def sentence(record: Decision | None, checked: list[Checked], broken: str | None
     return f"{len(true)} of {len(checked)} retest conditions of the decision{when} have come true: {said}{rest}."
 
 
-def is_supporting(record: Decision | None, checked: list[Checked]) -> bool:
+def is_draft(record: Decision | None, checked: list[Checked]) -> bool:
     """Whether there is nothing to act on first: no record, or an unfinished one of which nothing has come true."""
     return record is None or (bool(record.problems) and not any(c.verdict == "come_true" for c in checked))
 
