@@ -131,5 +131,5 @@ def test_traces_that_are_there_are_not_asked_for() -> None:
     shares, busy = [_share(REQUEST, 0.1, boot) for boot in "bc"], [_at_least(3.0, boot) for boot in "bc"]
     asked = Accountings(shares, [], [], busy, [_counted(3.0, "b")]).next_step()
     traced = Accountings(shares, [], [], busy, [_counted(3.0, boot) for boot in "bc"]).next_step()
-    assert asked == accountings.LOG_STEPS
-    assert traced.startswith("Log the engine's steps (vLLM: --enable-logging-iteration-details), and keep both levers")
+    assert asked == f"{accountings.LOG_STEPS} or record request traces{accountings.KEEP_BOTH}"
+    assert traced == f"{accountings.LOG_STEPS}{accountings.KEEP_BOTH}"

@@ -1,5 +1,6 @@
 """Arms compared: verdicts on whole simulated studies with known truth, and what is said beside them."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -277,3 +278,14 @@ def test_classes_that_were_sent_in_other_shares_of_the_phases_are_not_alike(tmp_
     (pair,) = arms.pairs(of)
     unlike = arm_conditions.mismatches(of, pair, "ttft_p50")
     assert unlike == ["mean prompt tokens (batch)", "share of requests by phase"]
+
+
+def test_a_class_that_one_arm_sent_in_a_single_phase_is_not_alike(tmp_path: Path) -> None:
+    study = Path(shutil.copytree(paths.DATA / "vllm-cpu-mixed", tmp_path / "mixed"))
+    trace = study / "requests" / "S8192" / "trace.jsonl"
+    kept = [line for line in trace.read_text().splitlines() if json.loads(line)["phase"] != "chat-alone"]
+    trace.write_text("\n".join(kept) + "\n")
+    of = of_study(study)
+    table = {row["condition"]: row for row in arm_conditions.table(of).iter_rows(named=True)}
+    row = table["share of requests by phase (chat, mixed)"]
+    assert [row["mnbt512"], row["mnbt8192"], row["alike"]] == ["31 %", "100 %", "no"]

@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -67,12 +68,16 @@ def mutate(data: bytes, dice: random.Random) -> bytes:
     return data
 
 
+def reader_of(file: SourceFile) -> Any:
+    """The first of the readers that knows the file; None where none does."""
+    return next((reader for reader in READERS if reader.recognise(file.head(), file.path)), None)
+
+
 def check(path: Path, tables: dict[str, dict[str, pa.DataType]]) -> str:
     """Read one file as the loader does; returns what became of it."""
     stat = path.stat()
     file = SourceFile(path.name, path, stat.st_size, stat.st_mtime)
-    reader = next((r for r in READERS if r.recognise(file.head(), file.path)), None)
-    if reader is None:
+    if (reader := reader_of(file)) is None:
         return "unrecognised"
     try:
         reading = reader.read(file)

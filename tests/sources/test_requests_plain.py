@@ -15,7 +15,7 @@ from analysis.sources import (
     requests_vllm,
 )
 from analysis.sources.files import SourceFile, UnreadableFileError
-from tests.sources.test_requests_mutated import SAMPLES, mutate
+from tests.sources.test_requests_mutated import SAMPLES, mutate, reader_of
 
 READERS = [requests_vllm, requests_guidellm, requests_inference_perf, requests_llmperf, requests_trace]
 PARSING = [requests_vllm, requests_guidellm, json_columns]
@@ -28,8 +28,7 @@ SOUND = ["trace.jsonl", "guidellm-v2.json", "inference-perf-per-request.json", "
 def outcome(path: Path) -> str:
     """All that a file yields, as text: unlike ==, it tells 1 from 1.0."""
     file = SourceFile(path.name, path, path.stat().st_size, 0.0)
-    reader = next((r for r in READERS if r.recognise(file.head(), file.path)), None)
-    if reader is None:
+    if (reader := reader_of(file)) is None:
         return "unrecognised"
     try:
         reading = reader.read(file)

@@ -50,7 +50,7 @@ def gaps_as_recorded(gap_s: ArrayLike, tokens: int | None) -> StreamGaps:
     if len(gaps) == 0 or not np.isfinite(gaps).all() or (gaps < 0).any():
         return UNKNOWN
     one_each = tokens is not None and len(gaps) == tokens - 1
-    return StreamGaps(_median(gaps) if one_each else None, float(gaps.max()))
+    return StreamGaps(float(np.median(gaps)) if one_each else None, float(gaps.max()))
 
 
 def _per_token(gaps: Floats, tokens: Floats) -> float | None:
@@ -59,10 +59,4 @@ def _per_token(gaps: Floats, tokens: Floats) -> float | None:
         return None
     counted = tokens > 0
     each = np.minimum(tokens[counted], 100_000).astype(np.int64)
-    return _median(np.repeat(gaps[counted] / tokens[counted], each))
-
-
-def _median(values: Floats) -> float:
-    """As numpy's, which takes five times as long on the few values of a stream."""
-    ordered, n = np.sort(values), len(values)
-    return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2)
+    return float(np.median(np.repeat(gaps[counted] / tokens[counted], each)))

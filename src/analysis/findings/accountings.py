@@ -24,11 +24,8 @@ DECODE_FIRST = (
 PREFILL_FIRST = (
     "Look at prefill first: how long prompts are, what the prefix cache finds, how many tokens a step may take."
 )
-OR_TRACE = " or record request traces"
-LOG_STEPS = (
-    f"Log the engine's steps (vLLM: --enable-logging-iteration-details){OR_TRACE}, and keep both levers until then; "
-    "what each could give is under “What to change first”."
-)
+LOG_STEPS = "Log the engine's steps (vLLM: --enable-logging-iteration-details)"
+KEEP_BOTH = ", and keep both levers until then; what each could give is under “What to change first”."
 MIX = "That is the share of the mix that was sent: requests with long prompts and short answers differ from it."
 SAID = 3
 """Most runs that the sentence names one by one."""
@@ -109,7 +106,8 @@ class Accountings:
         # What a prefill holds up is booked as decode: it can only make more of a share that is large already.
         if sides != {"prefill"} and self._overlap({run_of(e) for e in steps}):
             traced = {run_of(e) for e in self.by_clients if e.value is not None}
-            return LOG_STEPS.replace(OR_TRACE, "") if {run_of(e) for e in known} <= traced else LOG_STEPS
+            are_traced = {run_of(e) for e in known} <= traced
+            return f"{LOG_STEPS}{'' if are_traced else ' or record request traces'}{KEEP_BOTH}"
         first = {"decode": DECODE_FIRST, "prefill": PREFILL_FIRST}.get(next(iter(sides)) if len(sides) == 1 else "")
         if sides == {""}:
             return _open(

@@ -14,11 +14,11 @@ MOST_AT_ONCE = 16
 SILENT = 0
 """The number of no process."""
 # For an engine without lookahead.
-_NAMED = r"(?:\([A-Za-z][A-Za-z0-9_:-]{0,80}(?: rank=[0-9]{1,6})? )?pid=[0-9]{1,10}(?:, ip=[0-9.]{7,15})?"
-_PROCESS = rf'{_NAMED}|Engine [0-9]{{3}}: |"process(?:Name)?": ?[^,}}]{{1,80}}'
+_NAMED = r"(?:\([A-Za-z][A-Za-z0-9_:-]{0,80}(?: rank=[0-9]{1,6})? )?pid=[0-9]{1,10}"
+_PROCESS = rf'{_NAMED}(?:, ip=[^)\s]{{1,60}})?|Engine [0-9]{{3}}: |"process(?:Name)?": ?[^,}}]{{1,80}}'
 _RANKS = r"((?: [A-Z]{2,4}[0-9]{1,6}){1,6}\])"
 # The same in a line without its digits: each of the two at most once, or anything else.
-_PID, _ENGINE, _OTHER = "pid=", "Engine : ", r'"process| [A-Z]{2,4}\]'
+_PID, _ENGINE, _OTHER = "pid=", "Engine : ", r'"process| [A-Z]{2,4}\]|, ip='
 _WHOLE = re.compile(rf"{_NAMED}[^0-9]|Engine [0-9]{{3}}: ")
 """A process with what ends its number, so that no longer number has the same beginning."""
 _PID_ONCE, _ENGINE_ONCE, _ANYHOW = 1, 2, 4

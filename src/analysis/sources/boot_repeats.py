@@ -99,7 +99,10 @@ class Repeats:
             unnamed = np.ones(len(block.texts), dtype=np.bool_)
             may = np.flatnonzero(may_name_services(block.kinds).to_numpy()[block.kind])
             unnamed[may] = ~name_services(block.texts.gather(may)).to_numpy()
-            self._block = block, unnamed, self._processes.numbers(block.texts, block.kinds, block.kind)
+            numbers = np.full(len(block.texts), boot_processes.SILENT, dtype=np.int64)
+            others = np.flatnonzero(~_step_marks()[block.marks])  # a step says nothing that is kept once
+            numbers[others] = self._processes.numbers(block.texts.gather(others), block.kinds, block.kind[others])
+            self._block = block, unnamed, numbers
         return self._block[1:]
 
     def _known(self, boot: Boot, block: Block, at: int, many: int) -> Flags:

@@ -44,7 +44,7 @@ def resolve(name: str, ordinal: int, boot: Boot) -> Row:
     row |= _pool(lines, rules, boot.stepped)
     row["kv_budget_source"] = _budget(lines, rules, row)
     row["compile_state"] = _compiled(lines)
-    row |= _api_servers(lines, engine, row["api_servers"], boot.servers)
+    row |= _api_servers(lines, engine, row["api_servers"], boot.speakers)
     return row | _times(lines, row["outcome_line"] if row["outcome"] == "served" else None)
 
 
@@ -219,8 +219,9 @@ def _compiled(lines: list[Match]) -> str | None:
     return "none" if eager or "eager" in shapes else None
 
 
-def _api_servers(lines: list[Match], engine: str | None, stated: int | None, stepped: set[str]) -> Row:
-    names = {m.origin.process for m in lines if m.origin.process.lower().startswith("apiserver")} | stepped
+def _api_servers(lines: list[Match], engine: str | None, stated: int | None, speakers: set[str]) -> Row:
+    processes = {m.origin.process for m in lines} | speakers
+    names = [process for process in processes if process.lower().startswith("apiserver")]
     return {"api_servers": stated or len(names) or None if engine == "vllm" else None}
 
 

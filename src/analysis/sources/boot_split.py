@@ -31,8 +31,8 @@ class Boot:
     """Which process has told what is kept once (boot_repeats.py)."""
     stepped: set[int] = field(default_factory=set)
     """The data-parallel engines whose steps the log tells."""
-    servers: set[str] = field(default_factory=set)
-    """The API servers that log steps."""
+    speakers: set[str] = field(default_factory=set)
+    """The processes that log steps."""
     passed: str = ""
     """What stands before the last line that was passed over since the last one that was kept: it tells the time."""
     closed: bool = False

@@ -61,12 +61,12 @@ class Steps:
             read = pl.concat((read, inner))
         told = read.filter(pl.col("elapsed_s").is_not_null()).drop("text")
         self.frames.append(told)
-        about = told.group_by("key").agg(pl.col("line").max(), pl.col("engine_index", "server").drop_nulls().unique())
-        for key, line, engines, servers in about.iter_rows():
+        about = told.group_by("key").agg(pl.col("line").max(), pl.col("engine_index", "process").drop_nulls().unique())
+        for key, line, engines, processes in about.iter_rows():
             boot = self.boots[key]
             boot.last_line = max(boot.last_line, line)
             boot.stepped.update(engines)
-            boot.servers.update(servers)
+            boot.speakers.update(processes)
 
 
 def _read(lines: list[tuple[int, int, str]]) -> pl.DataFrame:
@@ -76,7 +76,7 @@ def _read(lines: list[tuple[int, int, str]]) -> pl.DataFrame:
         *(parts.field(name).str.replace_all(",", "").cast(pl.Int64, strict=False).alias(name) for name in _COUNTS),
         elapsed_s=parts.field("elapsed_ms").cast(pl.Float64, strict=False) / 1000,
         engine_index=pl.col("text").str.extract(r"\bEngine ([0-9]{3}): ").cast(pl.Int32, strict=False),
-        server=pl.col("text").str.extract(r"\(((?i:apiserver)[A-Za-z0-9_:-]{0,80})"),
+        process=pl.col("text").str.extract(r"\(([A-Za-z][A-Za-z0-9_:-]{0,80})(?: rank=[0-9]{1,6})? pid="),
         logged_at_text=pl.col("text").str.extract(r"\b([0-9]{2}-[0-9]{2} [0-9:.]{8,18})"),
     )
 

@@ -44,7 +44,8 @@ phases as (
 shares as (
     select
         boot, class, phase, n / sum(n) over (partition by boot, class) as share,
-        count(*) over (partition by boot, class) as phases
+        -- In any boot: one that was sent a class in a single phase differs most.
+        min(phase) over (partition by class) < max(phase) over (partition by class) as has_several
     from (
         select boot, coalesce(class, 'unlabelled') as class, phase, count(*) as n
         from request_metrics join request_boots using (file)
@@ -119,7 +120,7 @@ union all
 select boot, 'phases of the load', null, value, null from phases join loaded using (boot)
 union all
 select boot, 'share of requests by phase', class || ', ' || phase, round(100 * share)::integer || ' %', share::double
-from shares join loaded using (boot) where phases > 1
+from shares join loaded using (boot) where has_several
 union all
 select boot, 'concurrency', null, value, null from concurrency join loaded using (boot)
 union all
