@@ -102,7 +102,7 @@ def page(result: dict[str, Any]) -> str:
         "ends of lines; `json_columns._array` hands columns to Arrow; `json_columns.Objects.of_text`, "
         "`json_columns.Arrays.of_texts`, `requests_guidellm._in_parts` and `requests_trace._plain` are the JSON "
         "library, "
-        "`prometheus_layout.read` finds the ends of lines and names, `prometheus_words._plain` takes the values out of "
+        "`prometheus_plain.read` finds the ends of lines and names, `prometheus_words._plain` takes the values out of "
         "labels by a regular expression, `rows.Rows._insert` hands columns to DuckDB, `files.SourceFile.held` reads "
         "and hashes each file, a floor that stands above.",
         "",

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from analysis.sources import boot_log, registry
 from analysis.sources.files import SourceFile, walk
-from analysis.sources.prometheus_layout import read
+from analysis.sources.prometheus_plain import read
 from analysis.sources.prometheus_words import Words
 from analysis.sources.reading import uncollected
 from analysis.store import load

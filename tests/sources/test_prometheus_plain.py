@@ -13,7 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis import paths
-from analysis.sources import prometheus_layout, prometheus_line, prometheus_scrapes, prometheus_text, prometheus_words
+from analysis.sources import (
+    prometheus_layout,
+    prometheus_line,
+    prometheus_plain,
+    prometheus_scrapes,
+    prometheus_text,
+    prometheus_words,
+)
 from analysis.sources.files import SourceFile
 from analysis.sources.prometheus_line import parse_number
 from analysis.sources.prometheus_scrapes import Scrapes, reading
@@ -146,10 +153,69 @@ def test_whatever_is_taken_is_what_careful_reading_takes(
 
 
 @MANY
+@given(st.lists(TOKENS, min_size=1, max_size=4), st.lists(st.integers(0, 999), max_size=6))
+def test_files_that_are_looked_at_together_are_read_as_each_alone(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], numbers: list[int]
+) -> None:
+    folder, scrapes = tmp_path_factory.getbasetemp() / "ahead", Scrapes()
+    for text in texts[:3]:  # the others are of no known layout
+        scrapes.read(source(folder, text))
+    again = [text.replace(" 1\n", f" {number}\n") for text in [*texts, page(1)] for number in [*numbers, 1]]
+    held = [source(folder, text, f"m/{place}").held()[0] for place, text in enumerate(again)]
+    for file, found in zip(held, scrapes.ahead(held), strict=True):
+        alone = scrapes.read(file, known_only=True)
+        assert (found is not None) == (alone is not None and len(alone) == 1)
+        if found:
+            careful = content(prometheus_text.read_carefully(file))
+            assert content(reading(file, found, scrapes.words)) == careful
+
+
+BESIDE = {
+    "another layout": page(2, "abd"),
+    "fewer lines": page(2, "ab"),
+    "more lines": page(2, "abcd"),
+    "no end of its last line": page(2)[:-1],
+    "no end of its first line": "# HELP vllm:a H",
+    "a value that is none": page(2).replace("2.5", "x", 1),
+    "a value too large for a double": page(2).replace("2.5", "1e999", 1),
+    "a value too long": page(2).replace("2.5", "0" * 500, 1),
+    "no value": page(2).replace(" 2.5", " ", 1),
+    "a line that ends before its value": page(2).replace('x="a"} 2.5', "", 1),
+    "another label": page(2).replace('x="b"', 'x="z"', 1),
+    "nothing": "",
+    "two pages": page(2) + page(3),
+    "packed and cut off": gzip.compress(page(2).encode())[:-9],
+    "large when unpacked": gzip.compress(page(2).encode() + b"\n" * (5 << 20)),
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE.values(), ids=BESIDE)
+def test_a_file_beside_known_pages_costs_them_nothing(tmp_path: Path, beside: str | bytes) -> None:
+    scrapes = Scrapes()
+    assert scrapes.read(source(tmp_path, page(1)))
+    texts: list[str | bytes] = [page(3), beside, page(4), gzip.compress(page(5).encode()), beside, page(6)]
+    held = [source(tmp_path, text, f"m/{place}").held()[0] for place, text in enumerate(texts)]
+    found = [one and [*one[0].values] for one in scrapes.ahead(held)]
+    assert found == [[3.5] * 3, None, [4.5] * 3, [5.5] * 3, None, [6.5] * 3]
+
+
+def test_pages_of_several_layouts_are_told_apart_together(tmp_path: Path) -> None:
+    scrapes = Scrapes()
+    names = ["abc", "abd", "abe"]
+    for letters in names:
+        assert scrapes.read(source(tmp_path, page(1, letters)))
+    texts = [page(at, names[at % 3]) for at in range(9)]
+    found = scrapes.ahead([source(tmp_path, text, f"m/{i}").held()[0] for i, text in enumerate(texts)])
+    known = scrapes.words.table()["name"]
+    told = [(one[0].values[0], known[int(one[0].layout.series[2])]) for one in found if one]
+    assert told == [(at + 0.5, f"vllm:{names[at % 3][2]}") for at in range(9)]
+
+
+@MANY
 @given(st.text("0123456789.eE+-nNaAiIfFtTyYxX_()pP", max_size=9) | st.floats().map(repr))
 def test_numbers_are_those_of_the_grammar(text: str) -> None:
     want = parse_number(text)
-    for found in (prometheus_layout._cast(pl.Series([text])), prometheus_layout._numbers(pa.array([text]))):
+    for found in (prometheus_plain._cast(pl.Series([text])), prometheus_layout._numbers(pa.array([text]))):
         if found is None:
             assert want is None or "(" in text
         else:

@@ -33,7 +33,9 @@ def test_only_what_is_new_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     sorted((data / "metrics" / "B1").glob("*.gz"))[3].unlink()
     taken: list[str] = []
     take = loading._Loader._take
-    monkeypatch.setattr(loading._Loader, "_take", lambda self, file: (taken.append(file.path), take(self, file))[1])
+    monkeypatch.setattr(
+        loading._Loader, "_take", lambda self, file, *rest: (taken.append(file.path), take(self, file, *rest))[1]
+    )
     load(data, tmp_path / "second.duckdb", earlier=[tmp_path / "first.duckdb"])
     assert taken == ["metrics/A3/20261129T134551Z.prom.gz"]
     load(data, tmp_path / "fresh.duckdb")
@@ -47,7 +49,9 @@ def test_logs_are_read_again_together(tmp_path: Path, monkeypatch: pytest.Monkey
     copy_boots(data, ["R2"])
     taken: list[str] = []
     take = loading._Loader._take
-    monkeypatch.setattr(loading._Loader, "_take", lambda self, file: (taken.append(file.path), take(self, file))[1])
+    monkeypatch.setattr(
+        loading._Loader, "_take", lambda self, file, *rest: (taken.append(file.path), take(self, file, *rest))[1]
+    )
     load(data, tmp_path / "second.duckdb", earlier=[tmp_path / "first.duckdb"])
     assert {"boots/A3.log", "boots/R1.log", "boots/R2.log"} <= set(taken)
     assert not any(path.startswith("metrics/A3") for path in taken)

@@ -5,9 +5,10 @@ import io
 import os
 import re
 import stat as stat_module
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from analysis.sources.streams import GzipMembers, ZstdFrames, bounded
 
@@ -25,6 +26,8 @@ MAX_FILES = 400_000
 HEAD_BYTES = 1 << 16
 HELD_BYTES = 1 << 22
 """A file up to this size is read from the disk once."""
+
+T = TypeVar("T")
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
@@ -64,31 +67,37 @@ class SourceFile:
         return raw if self.content is not None else bounded(raw, MAX_FILE_BYTES, self.trouble)
 
     def _opened(self) -> io.BufferedReader:
+        return os.fdopen(self._descriptor(), "rb")
+
+    def _descriptor(self) -> int:
         try:
             # Non-blocking, and checked once open: the path may have become a FIFO since the walk.
             descriptor = os.open(self.absolute, os.O_RDONLY | os.O_NONBLOCK)
-            raw = os.fdopen(descriptor, "rb")
         except OSError as error:
             raise UnreadableFileError(
                 f"{self.path}: cannot be opened ({(error.strerror or '').lower()}); check its rights"
             ) from None
         if not stat_module.S_ISREG(os.fstat(descriptor).st_mode):
-            raw.close()
+            os.close(descriptor)
             raise UnreadableFileError(f"{self.path}: not a regular file; save its content as a file")
-        return raw
+        return descriptor
 
     def held(self) -> tuple["SourceFile", str]:
         """The file, its content in memory when it is small, and the SHA-256 of what is on the disk.
 
         Raises UnreadableFileError as `open` does.
         """
-        with self._opened() as raw:
-            if self.size > HELD_BYTES:
+        if self.size > HELD_BYTES:
+            with self._opened() as raw:
                 return self, hashlib.file_digest(raw, "sha256").hexdigest()
+        descriptor = self._descriptor()
+        try:
             # The buffer of a whole file is made once, of its size; a second read shows its end, or that it has grown.
-            content = raw.raw.read(self.size + 1) or b""
-            while len(content) <= HELD_BYTES and (more := raw.raw.read(HEAD_BYTES)):
+            content = os.read(descriptor, self.size + 1)
+            while len(content) <= HELD_BYTES and (more := os.read(descriptor, HEAD_BYTES)):
                 content += more
+        finally:
+            os.close(descriptor)
         if len(content) > HELD_BYTES:  # it has grown since the walk
             return replace(self, size=len(content)).held()
         held = SourceFile(self.path, self.absolute, self.size, self.modified_at_s, self.troubles, content)
@@ -194,6 +203,20 @@ def walk(folder: Path) -> tuple[list[SourceFile], list[tuple[str, str]]]:
         else:
             files.append(SourceFile(name, Path(path), status.st_size, status.st_mtime))
     return sorted(files, key=lambda file: natural_key(file.path)), sorted(skipped)
+
+
+def together(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """The items in their order, as many at once as are of `most` bytes together, and at least one."""
+    few: list[T] = []
+    total = 0
+    for item in items:
+        if few and total + size(item) > most:
+            yield few
+            few, total = [], 0
+        few.append(item)
+        total += size(item)
+    if few:
+        yield few
 
 
 def _below(folder: Path, skipped: list[tuple[str, str]]) -> Iterator[str]:

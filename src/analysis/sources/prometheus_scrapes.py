@@ -1,8 +1,8 @@
 """Files of plain pages, many of one exporter: each page a layout that is known by now, and its values."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from io import BufferedReader, BytesIO
 
 import numpy as np
@@ -10,9 +10,10 @@ import polars as pl
 
 from analysis.sources import files, prometheus_pages
 from analysis.sources.files import SourceFile, encoding_of
-from analysis.sources.prometheus_layout import Layout, declared, read
+from analysis.sources.prometheus_layout import AT_ONCE_BYTES, Layout
 from analysis.sources.prometheus_line import SCRAPED_AT
 from analysis.sources.prometheus_pages import page_time, parse_time
+from analysis.sources.prometheus_plain import declared, read
 from analysis.sources.prometheus_words import Words
 from analysis.sources.reading import Reading, Row
 
@@ -38,6 +39,10 @@ class Scrape:
         """The line of each sample in the file."""
         return self.layout.lines + self.lines_before if self.lines_before else self.layout.lines
 
+    def after(self, lines: int) -> "Scrape":
+        """The same page after so many more lines of its file."""
+        return replace(self, lines_before=self.lines_before + lines) if lines else self
+
 
 @dataclass(slots=True)
 class Scrapes:
@@ -52,10 +57,10 @@ class Scrapes:
         lines = samples = 0  # read so far
         try:
             with _opened(file) as stream:
-                for page in _pages(stream):
-                    scrape = self._scrape(page, lines, known_only) if page else None
-                    if scrape is None or not _goes_on(scrapes, scrape):
+                for found in self._each(_pages(stream), known_only):
+                    if found is None or not _goes_on(scrapes, found):
                         return None
+                    scrape = found.after(lines)
                     lines = scrape.lines_before + len(scrape.layout.is_sample)
                     samples += len(scrape.values)
                     if lines > files.MAX_LINES or samples > prometheus_pages.MAX_SAMPLES:
@@ -63,31 +68,78 @@ class Scrapes:
                     scrapes.append(scrape)
         except files.UnreadableFileError:
             return None
-        return scrapes if scrapes and not file.troubles and _is_in_bounds(scrapes) else None
+        few = _few_series({scrape.layout for scrape in scrapes})
+        return scrapes if scrapes and few and not file.troubles else None
 
-    def _scrape(self, page: bytes, lines_before: int, known_only: bool) -> Scrape | None:
-        at_s = None
-        if page.startswith(_SCRAPED):
-            line, _, page = page.partition(b"\n")
-            match = SCRAPED_AT.match(line.decode("utf-8", "replace"))
-            at_s = parse_time(match[1]) if match else None
-            lines_before += 1
-            if at_s is None:
-                return None
-        for place, layout in enumerate(self.layouts):
-            values = layout.values(page)
-            if values is not None:
-                self.layouts.insert(0, self.layouts.pop(place))
-                return Scrape(layout, values, lines_before, at_s)
-        found = None if known_only else read(page, self.words)
-        if found is None:
+    def ahead(self, some: Sequence[SourceFile]) -> list[list[Scrape] | None]:
+        """As `read` does of each file that is one page of a layout known by now; None of any other.
+
+        A series of scrapes is read in a fraction of the time when its files are looked at together.
+        """
+        # What is a known page but for its values is one page, and no more.
+        found = self._known([_dated(_content(file)) for file in some])
+        return [[one] if one and not file.troubles else None for file, one in zip(some, found, strict=True)]
+
+    def _each(self, pages: Iterable[bytes | None], known_only: bool) -> Iterator[Scrape | None]:
+        """Each page as it was found; None where one needs careful reading, and then no more."""
+        for few in files.together(pages, lambda page: len(page or b""), AT_ONCE_BYTES):
+            dated = [_dated(page) for page in few]
+            for page, known in zip(dated, self._known(dated), strict=True):
+                # A page may be as one of the same few that was new.
+                found = known or self._known([page])[0] or (None if known_only or page is None else self._new(page))
+                yield found
+                if found is None:
+                    return
+
+    def _known(self, pages: Sequence["_Dated | None"]) -> list[Scrape | None]:
+        """Each page of a layout that is known; None in place of the others."""
+        found: list[Scrape | None] = [None] * len(pages)
+        left = [(place, page) for place, page in enumerate(pages) if page]
+        for layout in tuple(self.layouts):
+            if not left:
+                break
+            all_values = layout.values([page.text for _, page in left])
+            for (place, page), values in zip(left, all_values, strict=True):
+                found[place] = None if values is None else Scrape(layout, values, page.head, page.at_s)
+            if any(values is not None for values in all_values):
+                self._first(layout)
+            left = [one for one, values in zip(left, all_values, strict=True) if values is None]
+        return found
+
+    def _new(self, page: "_Dated") -> Scrape | None:
+        """A page of a layout that is not known yet, and is from now on."""
+        found = read(page.text, self.words)
+        if found is None or not _few_series({found[0]}):
             return None
-        self.layouts.insert(0, found[0])
+        self._first(found[0])
         while len(self.layouts) > KEPT_LAYOUTS or (
             len(self.layouts) > 1 and sum(len(layout.page) for layout in self.layouts) > MAX_PAGE_BYTES
         ):
             self.layouts.pop()
-        return Scrape(*found, lines_before, at_s)
+        return Scrape(*found, page.head, page.at_s)
+
+    def _first(self, layout: Layout) -> None:
+        """The layout seen last is asked first."""
+        self.layouts = [layout, *(other for other in self.layouts if other is not layout)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Dated:
+    """A page without the line above it that dates it, the time, and how many lines that were."""
+
+    text: bytes
+    at_s: float | None
+    head: int
+
+
+def _dated(page: bytes | None) -> _Dated | None:
+    """What dates a page, and the page; None where a line begins to, and no time can be read in it."""
+    if not page or not page.startswith(_SCRAPED):
+        return _Dated(page, None, 0) if page else None
+    line, _, text = page.partition(b"\n")
+    match = SCRAPED_AT.match(line.decode("utf-8", "replace"))
+    at_s = parse_time(match[1]) if match else None
+    return None if at_s is None else _Dated(text, at_s, 1)
 
 
 def page_rows(file: SourceFile, scrapes: list[Scrape]) -> list[Row]:
@@ -156,6 +208,17 @@ def _pages(stream: BufferedReader | BytesIO) -> Iterator[bytes | None]:
             return
 
 
+def _content(file: SourceFile) -> bytes | None:
+    """All that is in a file that is held, unpacked, when it is not too much; None of any other."""
+    plain = file.plain()
+    if plain is not None or file.content is None:
+        return plain
+    try:
+        return file.whole(_BLOCK)
+    except files.UnreadableFileError:
+        return None
+
+
 def _goes_on(scrapes: list[Scrape], scrape: Scrape) -> bool:
     """Whether careful reading begins a page here too: at a time, or where series of the page before come again."""
     if not scrapes or scrape.at_s is not None or scrapes[-1].layout is scrape.layout:
@@ -163,9 +226,8 @@ def _goes_on(scrapes: list[Scrape], scrape: Scrape) -> bool:
     return bool(np.intersect1d(scrapes[-1].layout.series, scrape.layout.series).size)
 
 
-def _is_in_bounds(scrapes: list[Scrape]) -> bool:
-    """Whether the series of a file are so few that careful reading takes them."""
-    layouts = {id(scrape.layout): scrape.layout for scrape in scrapes}.values()
+def _few_series(layouts: set[Layout]) -> bool:
+    """Whether the series of a file of these layouts are so few that careful reading takes them."""
     return (
         sum(len(layout.series) for layout in layouts) <= prometheus_pages.MAX_SERIES
         and sum(layout.chars for layout in layouts) <= prometheus_pages.MAX_SERIES_CHARS // 2

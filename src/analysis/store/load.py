@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,8 @@ import polars as pl
 from analysis import leftovers, paths
 from analysis.redact import cut
 from analysis.sources import prometheus_text
-from analysis.sources.files import SourceFile, UnreadableFileError, walk
+from analysis.sources.files import SourceFile, UnreadableFileError, together, walk
+from analysis.sources.prometheus_layout import AT_ONCE_BYTES
 from analysis.sources.prometheus_scrapes import Scrape, Scrapes, page_format, page_rows
 from analysis.sources.prometheus_words import instance_of
 from analysis.sources.reading import Reading, Row, uncollected
@@ -88,6 +89,15 @@ def load(data: Path, database: Path, progress: Progress | None = None, earlier: 
             leftovers.discard(rest)
 
 
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A file in memory, where it is small, and the digest of it; or why it cannot be opened."""
+
+    file: SourceFile
+    sha256: str | None = None
+    error: Exception | None = None
+
+
 class _Loader:
     """The state of one load: the open store, and the ids given out so far."""
 
@@ -126,6 +136,7 @@ class _Loader:
 
     def _take_all(self, files: list[SourceFile], earlier: Earlier | None, progress: Progress | None) -> None:
         total, read = sum(file.size for file in files), 0
+        held = self._held(file for file in files if not (earlier and file.path in earlier.rows))
         for done, file in enumerate(files):
             if progress:
                 progress(Done(done, len(files), read, total, self.rows.samples, file.path))
@@ -133,17 +144,28 @@ class _Loader:
                 self.pages += earlier.take(file.path, self.pages)
                 self.rows.add("files", [earlier.rows[file.path]])
             else:
-                self._take(file)
+                self._take(file, *next(held))
             read += file.size
         if progress:
             progress(Done(len(files), len(files), total, total, self.rows.samples, ""))
 
-    def _take(self, file: SourceFile) -> None:
+    def _held(self, files: Iterable[SourceFile]) -> Iterator[tuple[_Held, list[Scrape] | None]]:
+        """Each file as it was opened, and its page where that is known by now: many are looked at together."""
+        for few in together(map(_hold, files), lambda one: len(one.file.content or b""), AT_ONCE_BYTES):
+            try:
+                pages = self.scrapes.ahead([one.file for one in few])
+            except Exception:  # of one of them: it shows again where that file is read alone
+                pages = [None] * len(few)
+            yield from zip(few, pages, strict=True)
+
+    def _take(self, file: SourceFile, held: _Held, page: list[Scrape] | None) -> None:
         row: Row = {"file": file.path, "size_bytes": file.size, "modified_at_s": file.modified_at_s}
+        row["sha256"] = held.sha256
         try:
-            held, row["sha256"] = file.held()
+            if held.error:
+                raise held.error
             with uncollected():
-                row |= self._read(held)
+                row |= self._read(held.file, page)
         except (UnreadableFileError, OSError) as error:
             row |= {"kind": "other", "status": "unreadable", "message": _sentence(file, error)}
         except duckdb.Error:
@@ -154,13 +176,13 @@ class _Loader:
             row |= {"kind": "other", "status": "unreadable", "message": cut(why, 400)}
         self.rows.add("files", [row])
 
-    def _read(self, file: SourceFile) -> Row:
-        """Read one file into the store; what became of it, for the table `files`."""
+    def _read(self, file: SourceFile, page: list[Scrape] | None) -> Row:
+        """Read one file, if it is not the known `page`, into the store; what became of it, for the table `files`."""
         name = file.path.rpartition("/")[2]
         if _DESCRIPTION.match(name):
             return {"kind": "other", "status": "skipped", "message": "a description, not data"}
         # A page of a known layout differs from one that was recognised in its numbers only.
-        if name != "study.toml" and (plain := self.scrapes.read(file, known_only=True)):
+        if name != "study.toml" and (plain := page or self.scrapes.read(file, known_only=True)):
             return self._add_scrapes(file, plain)
         reader = reader_of(file)
         if reader is None:
@@ -179,9 +201,11 @@ class _Loader:
         return {"kind": reading.kind, "format": reading.format, "status": status, "message": message}
 
     def _add_scrapes(self, file: SourceFile, scrapes: list[Scrape]) -> Row:
-        for page, (row, scrape) in enumerate(zip(page_rows(file, scrapes), scrapes, strict=True), start=self.pages):
-            self.rows.add("pages", [row | {"page": page, "file": file.path}])
+        rows = page_rows(file, scrapes)
+        for page, (row, scrape) in enumerate(zip(rows, scrapes, strict=True), start=self.pages):
+            row |= {"page": page, "file": file.path}
             self.rows.add_scrape(page, scrape)
+        self.rows.add("pages", rows)
         self.pages += len(scrapes)
         return {"kind": "metrics", "format": page_format(scrapes), "status": "read", "message": None}
 
@@ -239,6 +263,13 @@ class _Loader:
                 f"{data}: no file in it is a metric page, a boot log or a load generator's result: {seen}. "
                 "Put /metrics pages and engine logs there; docs/formats lists what is read."
             )
+
+
+def _hold(file: SourceFile) -> _Held:
+    try:
+        return _Held(*file.held())
+    except (UnreadableFileError, OSError) as error:
+        return _Held(file, error=error)
 
 
 def run_views(connection: duckdb.DuckDBPyConnection) -> None:

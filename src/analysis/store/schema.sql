@@ -27,7 +27,10 @@ create table series (
 
 -- one row per sample
 create table samples (
-    page integer not null, series integer not null, line bigint not null, value double
+    page integer not null using compression rle,            -- what fits best is told: to try all takes as long again
+    series integer not null using compression bitpacking,
+    line integer not null using compression bitpacking,
+    value double using compression alp
 );
 
 -- one row per replica of a fleet and series: what a server computed for it over the whole period
