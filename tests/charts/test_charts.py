@@ -272,8 +272,8 @@ def test_ratios_share_one_axis_that_is_cut_and_never_moves_a_point() -> None:
     assert (drawn["throughput", "C"]["low"], drawn["throughput", "C"]["value"]) == (0.25, 0.9)
     scales = {json.dumps(layer["encoding"]["x"].get("scale"), sort_keys=True) for layer in spec["layer"]}
     assert scales == {json.dumps({"domain": [0.25, 4.0], "nice": False, "type": "log"}, sort_keys=True)}
-    band = next(iter(d for d in spec["datasets"].values() if "one" in d[0]))[0]
-    assert (band["low"], band["high"]) == (1 / 1.05, 1.05)
+    band = next(iter(d for d in spec["datasets"].values() if "_one" in d[0]))[0]
+    assert (band["_low"], band["_high"]) == (1 / 1.05, 1.05)
 
 
 def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tick() -> None:
@@ -282,9 +282,9 @@ def test_the_stall_is_shaded_over_all_streams_of_its_run_and_each_token_is_a_tic
     spec = charts.stall_ticks(two, **TEXTS).to_dict()
     keys = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
     assert keys == ["a\nlong prompt", "a\nstream 1", "b\n", "b\nlong prompt", "b\nstream 1"]
-    assert spec["layer"][0]["encoding"]["y2"] == {"bandPosition": 1, "field": "key_end"}
+    assert spec["layer"][0]["encoding"]["y2"] == {"bandPosition": 1, "field": "_key_end"}
     rows = [row for data in spec["datasets"].values() for row in data if row["kind"] == "stall"]
-    assert [(row["key"], row["key_end"]) for row in rows] == [
+    assert [(row["_key"], row["_key_end"]) for row in rows] == [
         ("a\nlong prompt", "a\nstream 1"),
         ("b\nlong prompt", "b\nstream 1"),
     ]

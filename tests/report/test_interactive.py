@@ -78,3 +78,17 @@ def test_a_mark_names_the_columns_of_its_own_data_and_none_that_the_chart_made()
     spec = charts.pool_by_arm(rows, title="t", subtitle="s", description="d").to_dict()
     named = [[tip["field"] for tip in unit["encoding"]["tooltip"]] for unit in _units(interactive(spec))]
     assert sorted(named) == [["arm", "low", "high"], ["boot", "arm", "outcome", "tokens", "low", "high"]]
+
+
+def test_a_tooltip_says_what_a_column_is_and_nothing_of_what_places_the_mark() -> None:
+    rows = pl.DataFrame({"n": [1], "low": [0.5], "start_s": [2.0], "prompt_tokens": [7], "_place": [3]})
+    made = alt.Chart(rows).mark_bar().encode(x="n:Q", order="_place:Q").properties(description="d").to_dict()
+    titles = [part["title"] for part in interactive(made)["encoding"]["tooltip"]]
+    assert titles == ["count", "lower limit", "start (s)", "prompt tokens"]
+
+
+def test_a_mark_of_no_data_has_no_tooltip() -> None:
+    made = alt.Chart(pl.DataFrame({"_one": [1.0]})).mark_rule().encode(x="_one:Q").properties(description="d").to_dict()
+    live = interactive(made)
+    assert "tooltip" not in live["encoding"]
+    assert live["mark"] == {"type": "rule"}

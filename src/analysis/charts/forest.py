@@ -35,19 +35,19 @@ def forest(
     axis = alt.Axis(values=ticks, labelExpr=fraction, labelOverlap=False)
     x = alt.X("value:Q", title="ratio (logarithmic)", scale=scale, axis=axis)
     row_axis = alt.Axis(labelExpr=_NAME_AT_FIRST, ticks=False, domain=False)
-    y = alt.Y("row:N", scale=alt.Scale(domain=keys, padding=0), sort=keys, title=None, axis=row_axis)
+    y = alt.Y("_row:N", scale=alt.Scale(domain=keys, padding=0), sort=keys, title=None, axis=row_axis)
     base = alt.Chart(rows).encode(y=y)
     lines = interval(coloured(base, arms, "arm")).encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    same = pl.DataFrame({"low": [1 / (1 + margin)], "high": [1 + margin], "one": [1.0]})
+    same = pl.DataFrame({"_low": [1 / (1 + margin)], "_high": [1 + margin], "_one": [1.0]})
     band = (
         alt.Chart(same)
         .mark_rect(color=INK, opacity=0.12, aria=False)
-        .encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
+        .encode(x=alt.X("_low:Q", scale=scale), x2="_high:Q")
     )
     one = (
         alt.Chart(same)
         .mark_rule(color=INK, strokeWidth=1, opacity=0.6, aria=False)
-        .encode(x=alt.X("one:Q", scale=scale))
+        .encode(x=alt.X("_one:Q", scale=scale))
     )
     chart = alt.layer(band, one, lines, *points(shaped(base, arms, "arm"), x))
     return finish(chart, title, subtitle, description).properties(height=alt.Step(16))
@@ -61,14 +61,14 @@ def _end(rows: pl.DataFrame, farthest: float) -> float:
 
 
 def _in_rows(rows: pl.DataFrame, arms: list[str]) -> tuple[pl.DataFrame, list[str]]:
-    """The rows by measure and arm, each with its key in the column `row`; and all keys, a gap between measures."""
+    """The rows by measure and arm, each with its key in the column `_row`; and all keys, a gap between measures."""
     order = pl.DataFrame({"arm": arms, "_place": range(len(arms))}, {"arm": pl.String, "_place": pl.Int64})
     parts, keys = [], list[str]()
     for measure, name in rows.select("measure", "class").unique(maintain_order=True).iter_rows():
         part = rows.filter(pl.col("measure") == measure, pl.col("class") == name).join(order, on="arm").sort("_place")
         names = [f"{measure}\n{name}\n{arm}\n{'label' if i == 0 else ''}" for i, arm in enumerate(part["arm"])]
-        parts.append(part.drop("_place").with_columns(pl.Series("row", names, pl.String)))
+        parts.append(part.drop("_place").with_columns(pl.Series("_row", names, pl.String)))
         # A name in two lines needs their height.
         gaps = [f"{measure}\n{name}\ngap {i}\n" for i in range(2 if name and len(names) == 1 else 1)]
         keys += [*names, *gaps]
-    return (pl.concat(parts) if parts else rows.with_columns(row=pl.lit("")).clear()), keys
+    return (pl.concat(parts) if parts else rows.with_columns(_row=pl.lit("")).clear()), keys

@@ -15,7 +15,7 @@ def memory_parts(frame: Frame, *, title: str, subtitle: str, description: str) -
     """
     rows = shorten(tidy(frame, "label", "arm", "part", "value"), "label")
     parts = [p for p in dict.fromkeys(rows["part"]) if p != "KV cache"] + ["KV cache"]
-    rows = rows.with_columns(pl.col("part").replace_strict(parts, range(len(parts)), default=0).alias("place"))
+    rows = rows.with_columns(pl.col("part").replace_strict(parts, range(len(parts)), default=0).alias("_place"))
     scale = alt.Scale(domain=parts, range=[*COLOURS[1 : len(parts)], COLOURS[0]] if len(parts) <= len(COLOURS) else [
         *(COLOURS[1 + i % (len(COLOURS) - 1)] for i in range(len(parts) - 1)), COLOURS[0]
     ])  # fmt: skip
@@ -23,6 +23,6 @@ def memory_parts(frame: Frame, *, title: str, subtitle: str, description: str) -
         y=rows_axis(ordered(rows, "label", "arm")),
         x=alt.X("value:Q", title="memory (GiB)", stack="zero"),
         color=alt.Color("part:N", scale=scale, sort=parts),
-        order=alt.Order("place:Q"),
+        order=alt.Order("_place:Q"),
     )  # fmt: skip
     return finish(alt.layer(bars), title, subtitle, description).properties(height=spaced(rows["label"]))

@@ -17,7 +17,9 @@ def refusal_curve(frame: Frame, *, title: str, subtitle: str, description: str) 
     Columns group, route, x (batch tokens), value, extrapolated. Points that are extrapolated are open.
     """
     rows = panelled(headed(tidy(frame, "group", "route", "x", "value", "extrapolated").sort("group", "route", "x")))
-    rows = rows.with_columns(pl.when(pl.col("extrapolated")).then(pl.lit("")).otherwise(pl.col("route")).alias("solid"))
+    rows = rows.with_columns(
+        pl.when(pl.col("extrapolated")).then(pl.lit("")).otherwise(pl.col("route")).alias("_solid")
+    )
     routes = ordered(rows, "route")
     y = alt.Y(
         "value:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(labelExpr=PERCENT.labelExpr, tickCount=3)
@@ -28,7 +30,7 @@ def refusal_curve(frame: Frame, *, title: str, subtitle: str, description: str) 
     line = base.transform_filter("isValid(datum.value)").mark_line(strokeWidth=1.5, opacity=0.7).encode(stroke=stroke)
     dots = base.mark_point(size=70, strokeWidth=2).encode(
         stroke=stroke, shape=alt.Shape("route:N", scale=shape(routes)),
-        fill=alt.Fill("solid:N", scale=fills, legend=None),
+        fill=alt.Fill("_solid:N", scale=fills, legend=None),
     )  # fmt: skip
     header = alt.Header(title=None, labelOrient="top", labelAnchor="start", labelPadding=4, labelLimit=0)
     panels = alt.layer(line, dots, data=rows).properties(height=PANEL).facet(

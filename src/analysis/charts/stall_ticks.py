@@ -21,18 +21,18 @@ def stall_ticks(frame: Frame, *, title: str, subtitle: str, description: str) ->
         own = [f"{run}\n{name}" for name in names]
         first[run], last[run] = own[0], own[-1]
         keys += [*([f"{run}\n"] if keys else []), *own]  # an empty row before each run but the first
-    rows = rows.with_columns(pl.format("{}\n{}", "run", "row").alias("key"))
+    rows = rows.with_columns(pl.format("{}\n{}", "run", "row").alias("_key"))
     shade = rows.filter(pl.col("kind") == "stall").with_columns(
-        pl.col("run").replace_strict(first, default=None, return_dtype=pl.String).alias("key"),
-        pl.col("run").replace_strict(last, default=None, return_dtype=pl.String).alias("key_end"),
+        pl.col("run").replace_strict(first, default=None, return_dtype=pl.String).alias("_key"),
+        pl.col("run").replace_strict(last, default=None, return_dtype=pl.String).alias("_key_end"),
     )
     name = "split(datum.value, '\\n')"
     label = f"{name}[1] == 'long prompt' ? {name}[0] + ': prompt' : {name}[1]"
     axis = alt.Axis(labelExpr=label, ticks=False, domain=False, grid=False)
-    y = alt.Y("key:N", scale=alt.Scale(domain=keys, padding=0), sort=keys, title=None, axis=axis)
+    y = alt.Y("_key:N", scale=alt.Scale(domain=keys, padding=0), sort=keys, title=None, axis=axis)
     x = alt.X("start_s:Q", title="seconds since the long prompt was sent")
     stalls = alt.Chart(shade).mark_rect(color=INK, opacity=0.13).encode(
-        x=x, x2="end_s:Q", y=y.bandPosition(0), y2=alt.Y2("key_end:N", bandPosition=1)
+        x=x, x2="end_s:Q", y=y.bandPosition(0), y2=alt.Y2("_key_end:N", bandPosition=1)
     )  # fmt: skip
     turn = alt.Chart(rows.filter(pl.col("kind") == "turn")).mark_bar(color=COLOURS[1], height=10)
     ticks = alt.Chart(rows.filter(pl.col("kind") == "token")).mark_tick(color=COLOURS[0], thickness=2, height=14)

@@ -32,6 +32,12 @@ FORMATS = {
 """How a tooltip shows numbers: four significant digits; the table under the figure has them as computed."""
 _HELPER = re.compile(r"_|(bar|text)$")
 """Columns that charts make for themselves: where a mark stands, what it is labelled with."""
+TITLES = {
+    "n": "count", "n_of": "counted", "low": "lower limit", "high": "upper limit", "x": "at", "p50": "median",
+    "p95": "95th percentile", "start_s": "start (s)", "end_s": "end (s)", "band_low": "lower limit",
+    "band_high": "upper limit",
+}  # fmt: skip
+"""Columns that a tooltip calls by other words."""
 _ELSEWHERE = {"title", "description", "$schema", "usermeta"}
 Spec = dict[str, Any]
 
@@ -110,11 +116,17 @@ def _columns(spec: Spec, data: str) -> dict[str, type]:
 def _name_values(unit: Spec, columns: dict[str, type]) -> None:
     if isinstance(unit["mark"], str):
         unit["mark"] = {"type": unit["mark"]}
+    if not columns:
+        return
     unit["mark"]["tooltip"] = True
     unit.setdefault("encoding", {})["tooltip"] = [
-        {"field": _escaped(name), "title": name.replace("_", " "), **FORMATS.get(kind, {"type": "nominal"})}
+        {"field": _escaped(name), "title": _title(name), **FORMATS.get(kind, {"type": "nominal"})}
         for name, kind in columns.items()
     ]
+
+
+def _title(column: str) -> str:
+    return TITLES.get(column, column.replace("_", " "))
 
 
 def _escaped(field: str) -> str:
