@@ -199,6 +199,16 @@ def test_a_file_beside_known_pages_costs_them_nothing(tmp_path: Path, beside: st
     assert found == [[3.5] * 3, None, [4.5] * 3, [5.5] * 3, None, [6.5] * 3]
 
 
+def test_no_more_is_unpacked_at_once_than_the_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scrapes = Scrapes()
+    assert scrapes.read(source(tmp_path, page(1)))
+    monkeypatch.setattr(prometheus_scrapes, "MOST_UNPACKED", 2 * len(page(2)) + 1)
+    packed = gzip.compress(page(2).encode())
+    held = [source(tmp_path, text, f"m/{at}").held()[0] for at, text in enumerate([packed, packed, packed, page(2)])]
+    assert [one is not None for one in scrapes.ahead(held)] == [True, True, False, True]
+    assert [scrapes.read(file) is not None for file in held] == [True] * 4
+
+
 def test_pages_of_several_layouts_are_told_apart_together(tmp_path: Path) -> None:
     scrapes = Scrapes()
     names = ["abc", "abd", "abe"]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from io import BufferedReader, BytesIO
 
@@ -21,6 +22,8 @@ MAX_PAGE_BYTES = 64 << 20
 """Largest page that is held as a whole; a larger one is read line by line."""
 KEPT_LAYOUTS = 32
 """Layouts that a page is compared with: of each exporter the last few."""
+MOST_UNPACKED = 16 << 20
+"""Most bytes of packed files that are looked at together."""
 _BLOCK = 4 << 20
 _SCRAPED = b"# scraped_at"
 
@@ -77,7 +80,7 @@ class Scrapes:
         A series of scrapes is read in a fraction of the time when its files are looked at together.
         """
         # What is a known page but for its values is one page, and no more.
-        found = self._known([_dated(_content(file)) for file in some])
+        found = self._known([_dated(content) for content in _contents(some)])
         return [[one] if one and not file.troubles else None for file, one in zip(some, found, strict=True)]
 
     def _each(self, pages: Iterable[bytes | None], known_only: bool) -> Iterator[Scrape | None]:
@@ -208,15 +211,16 @@ def _pages(stream: BufferedReader | BytesIO) -> Iterator[bytes | None]:
             return
 
 
-def _content(file: SourceFile) -> bytes | None:
-    """All that is in a file that is held, unpacked, when it is not too much; None of any other."""
-    plain = file.plain()
-    if plain is not None or file.content is None:
-        return plain
-    try:
-        return file.whole(_BLOCK)
-    except files.UnreadableFileError:
-        return None
+def _contents(some: Sequence[SourceFile]) -> Iterator[bytes | None]:
+    """All that is in each file that is held, unpacked up to MOST_UNPACKED bytes of all; None of any other."""
+    left = MOST_UNPACKED
+    for file in some:
+        content = file.plain()
+        if content is None and file.content is not None:
+            with suppress(files.UnreadableFileError):
+                content = file.whole(left)
+            left -= len(content or b"")
+        yield content
 
 
 def _goes_on(scrapes: list[Scrape], scrape: Scrape) -> bool:

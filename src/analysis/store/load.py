@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,7 @@ import polars as pl
 from analysis import leftovers, paths
 from analysis.redact import cut
 from analysis.sources import prometheus_text
-from analysis.sources.files import SourceFile, UnreadableFileError, together, walk
-from analysis.sources.prometheus_layout import AT_ONCE_BYTES
+from analysis.sources.files import SourceFile, UnreadableFileError, walk
 from analysis.sources.prometheus_scrapes import Scrape, Scrapes, page_format, page_rows
 from analysis.sources.prometheus_words import instance_of
 from analysis.sources.reading import Reading, Row, uncollected
@@ -23,6 +22,7 @@ from analysis.sources.request_times import drop_impossible
 from analysis.store import concepts, fingerprint, parquet, violations
 from analysis.store import earlier as earlier_store
 from analysis.store.earlier import Earlier
+from analysis.store.opened_files import OpenedFile, opened
 from analysis.store.rows import Rows
 
 MEMORY_LIMIT = "600MB"
@@ -89,15 +89,6 @@ def load(data: Path, database: Path, progress: Progress | None = None, earlier: 
             leftovers.discard(rest)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A file in memory, where it is small, and the digest of it; or why it cannot be opened."""
-
-    file: SourceFile
-    sha256: str | None = None
-    error: Exception | None = None
-
-
 class _Loader:
     """The state of one load: the open store, and the ids given out so far."""
 
@@ -136,7 +127,7 @@ class _Loader:
 
     def _take_all(self, files: list[SourceFile], earlier: Earlier | None, progress: Progress | None) -> None:
         total, read = sum(file.size for file in files), 0
-        held = self._held(file for file in files if not (earlier and file.path in earlier.rows))
+        ahead = opened((file for file in files if not (earlier and file.path in earlier.rows)), self.scrapes)
         for done, file in enumerate(files):
             if progress:
                 progress(Done(done, len(files), read, total, self.rows.samples, file.path))
@@ -144,28 +135,19 @@ class _Loader:
                 self.pages += earlier.take(file.path, self.pages)
                 self.rows.add("files", [earlier.rows[file.path]])
             else:
-                self._take(file, *next(held))
+                self._take(file, next(ahead))
             read += file.size
         if progress:
             progress(Done(len(files), len(files), total, total, self.rows.samples, ""))
 
-    def _held(self, files: Iterable[SourceFile]) -> Iterator[tuple[_Held, list[Scrape] | None]]:
-        """Each file as it was opened, and its page where that is known by now: many are looked at together."""
-        for few in together(map(_hold, files), lambda one: len(one.file.content or b""), AT_ONCE_BYTES):
-            try:
-                pages = self.scrapes.ahead([one.file for one in few])
-            except Exception:  # of one of them: it shows again where that file is read alone
-                pages = [None] * len(few)
-            yield from zip(few, pages, strict=True)
-
-    def _take(self, file: SourceFile, held: _Held, page: list[Scrape] | None) -> None:
+    def _take(self, file: SourceFile, of: OpenedFile) -> None:
         row: Row = {"file": file.path, "size_bytes": file.size, "modified_at_s": file.modified_at_s}
-        row["sha256"] = held.sha256
+        row["sha256"] = of.sha256
         try:
-            if held.error:
-                raise held.error
+            if of.error:
+                raise of.error
             with uncollected():
-                row |= self._read(held.file, page)
+                row |= self._read(of.file, of.page)
         except (UnreadableFileError, OSError) as error:
             row |= {"kind": "other", "status": "unreadable", "message": _sentence(file, error)}
         except duckdb.Error:
@@ -263,13 +245,6 @@ class _Loader:
                 f"{data}: no file in it is a metric page, a boot log or a load generator's result: {seen}. "
                 "Put /metrics pages and engine logs there; docs/formats lists what is read."
             )
-
-
-def _hold(file: SourceFile) -> _Held:
-    try:
-        return _Held(*file.held())
-    except (UnreadableFileError, OSError) as error:
-        return _Held(file, error=error)
 
 
 def run_views(connection: duckdb.DuckDBPyConnection) -> None:
