@@ -37,7 +37,7 @@ def test_a_ratio_is_worse_when_it_fell_beyond_its_spread() -> None:
 def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
     result = {
         "machine": {"at": "now", "commit": "c", "cpu": "x", "cores": 2, "memory_gib": 8, "python": "3.11", "load": 0.1},
-        "pairs": [row(25, 24, 26)],
+        "pairs": [row(25, 24, 26), row(40, 30, 50) | {"peer": "prometheus_client"}],
         "profiles": {"a page": [("layout.read", 0.214), ("words.plain", 0.158)]},
         "growth": [(10**5, 12.0, 0.1, 200.0), (10**6, 120.0, 1.0, 300.0)],
         "report": {"first report": [20.0, 24.0, 21.0], "empty notebooks": [10.0, 10.0, 12.0]},
@@ -48,6 +48,8 @@ def test_the_page_has_every_pair_with_its_spread_and_goal() -> None:
     }  # fmt: skip
     text = bench.page(result)
     assert "| a page | 2,500,000 samples | p | 25 (24 to 26) | 20 times |" in text
+    assert "where prometheus_client reads 60,000 samples a CPU second" in text
+    assert "in this run, on the large page, it read 62,500." in text  # 2,500,000 / 40
     assert "to the power of 1.00" in text
     assert "| a page | `layout.read` 21%, `words.plain` 16% |" in text
     assert "| first report | 21 (20 to 24) | 2 (1.75 to 2.4) |" in text
