@@ -4,14 +4,18 @@ import polars as pl
 
 from analysis.findings.arms import Arms, Pair, Stated
 
+HOST_LOAD, HOST_CPUS, HOST_MEMORY = "host load at the first sample (per CPU)", "host CPUs", "host memory (GiB)"
+"""Of boots that have host samples. One task a CPU or fewer counts as one, so that idle machines are alike."""
+HOST = frozenset({HOST_LOAD, HOST_CPUS, HOST_MEMORY})
 ORDER = (
     "model", "model revision", "tokenizer", "tokenizer revision", "prompt template", "engine build", "sampling",
     "input set", "mean prompt tokens", "phases of the load", "share of requests by phase", "concurrency",
     "prefix cache", "prefix cache before the load", "prefix hit rate", "compile cache", "warm-up requests left out",
-    "failed requests", "aborted or cut off", "duration of the load (s)", "decode-only step time",
+    "failed requests", "aborted or cut off", "duration of the load (s)", HOST_LOAD, HOST_CPUS, HOST_MEMORY,
+    "decode-only step time",
 )  # fmt: skip
-OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"})
-OF_BOOT = OF_START_UP - {"compile cache"}
+OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"}) | HOST
+OF_BOOT = OF_START_UP - {"compile cache", HOST_LOAD}
 """Conditions that a start-up time, and that a pool or memory, depend on; the load depends on all."""
 STEP_TIME = "decode-only step time"
 """Where steps are logged: the same work at the same number of requests. It shows a machine that was not the same."""
@@ -19,9 +23,13 @@ SHARES = "share of requests by phase"
 """Where a class was sent in several phases: its figures are over all of them."""
 SEVERAL = frozenset({STEP_TIME, SHARES})
 """Conditions that few studies have, with many values where they do; named once where they are not alike."""
-RELATIVE = {"mean prompt tokens": 0.05, "duration of the load (s)": 0.10, STEP_TIME: 0.20}
+RELATIVE = {
+    "mean prompt tokens": 0.05, "duration of the load (s)": 0.10, STEP_TIME: 0.20, HOST_LOAD: 0.20, HOST_MEMORY: 0.01,
+}  # fmt: skip
 """Numbers that are alike when they differ by no more than this share of the larger one."""
-ABSOLUTE = {SHARES: 0.05, "prefix hit rate": 0.02, "failed requests": 0.0, "aborted or cut off": 0.0}
+ABSOLUTE = {
+    SHARES: 0.05, "prefix hit rate": 0.02, "failed requests": 0.0, "aborted or cut off": 0.0, HOST_CPUS: 0.0,
+}  # fmt: skip
 """Numbers that are alike when they differ by no more than this."""
 NOT_STATED = "not stated"
 ONE_ARM = "one arm only"
@@ -61,7 +69,7 @@ def _keys(arms: Arms) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for condition in ORDER:
         names = sorted((name for stated, name in arms.stated if stated == condition), key=str)
-        found += [(condition, name) for name in names] or ([(condition, None)] if condition not in SEVERAL else [])
+        found += [(condition, name) for name in names] or ([(condition, None)] if condition not in SEVERAL | HOST else [])
     return found
 
 
@@ -80,9 +88,10 @@ def _alike(arms: Arms, names: list[str], condition: str, name: str | None) -> st
     """Whether all boots of these arms have it alike; an arm that carried no load has no conditions of a load."""
     part = _part(arms, names, condition, name)
     saying = {stated.boot for stated in part}
-    needed = [arm for arm in names if condition in OF_START_UP or _is_loaded(arms, arm)]
+    needed = [arm for arm in names if condition in OF_START_UP - HOST or _is_loaded(arms, arm)]
     silent = [arm for arm in needed if not saying & set(arms.of_arm(arm))] if condition not in SEVERAL else []
-    if not part or (silent and name is None):
+    unknown = condition in RELATIVE | ABSOLUTE and any(stated.number is None for stated in part)
+    if not part or unknown or (silent and name is None):
         return NOT_STATED
     if len([arm for arm in names if saying & set(arms.of_arm(arm))]) < 2:
         return ONE_ARM
