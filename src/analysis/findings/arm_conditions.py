@@ -69,7 +69,8 @@ def _keys(arms: Arms) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for condition in ORDER:
         names = sorted((name for stated, name in arms.stated if stated == condition), key=str)
-        found += [(condition, name) for name in names] or ([(condition, None)] if condition not in SEVERAL | HOST else [])
+        always = [(condition, None)] if condition not in SEVERAL | HOST else []
+        found += [(condition, name) for name in names] or always
     return found
 
 
