@@ -16,7 +16,10 @@ ORDER = (
 )  # fmt: skip
 OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"}) | HOST
 OF_BOOT = OF_START_UP - {"compile cache", HOST_LOAD}
-"""Conditions that a start-up time, and that a pool or memory, depend on; the load depends on all."""
+"""Conditions that a start-up time, and that a pool or memory, depend on."""
+DEPENDS_ON = dict.fromkeys(("start_up", "process_start_up"), OF_START_UP)
+DEPENDS_ON |= dict.fromkeys(("pool", "available", "engine_memory"), OF_BOOT)
+"""The conditions of each measure; one that is not listed depends on all."""
 STEP_TIME = "decode-only step time"
 """Where steps are logged: the same work at the same number of requests. It shows a machine that was not the same."""
 SHARES = "share of requests by phase"
@@ -56,7 +59,7 @@ def table(arms: Arms) -> pl.DataFrame:
 
 def mismatches(arms: Arms, pair: Pair, measure: str) -> list[str]:
     """The conditions in which two arms are not alike, of those that the measure depends on."""
-    matter = {"start_up": OF_START_UP, "pool": OF_BOOT, "available": OF_BOOT, "engine_memory": OF_BOOT}.get(measure)
+    matter = DEPENDS_ON.get(measure)
     found = [
         f"{condition} ({name})" if name and condition not in SEVERAL else condition
         for condition, name in _keys(arms)

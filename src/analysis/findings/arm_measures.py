@@ -12,6 +12,7 @@ MEASURES = {
     "available": ("memory for the KV cache", "more"),
     "engine_memory": ("memory of the engine without the cache", "less"),
     "peak_memory": ("peak memory of the engine's processes", "less"),
-    "start_up": ("start-up time", "less"),
+    "start_up": ("start-up, from the log's first line", "less"),
+    "process_start_up": ("start-up, from the start of the process", "less"),
 }
 """What arms are compared in: what a reader calls it, and which way is better (empty: neither)."""

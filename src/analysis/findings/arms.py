@@ -15,7 +15,7 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.family import Pair, compare_pairs
-from analysis.findings import arm_knobs, integrity
+from analysis.findings import arm_knobs, integrity, start_ups
 from analysis.findings.arm_knobs import Knobs
 from analysis.findings.arm_measures import MEASURES
 from analysis.findings.frames import rows
@@ -26,6 +26,7 @@ PAUSE_S = 3600.0
 PER_CLASS = frozenset({"completed_per_hour", "valid_per_hour", "ttft_p50", "ttft_p95", "inter_token_p99"})
 SPEED = frozenset({*PER_CLASS, "output_tokens_per_s"})
 """Measures in which shorter or invalid answers look like speed."""
+START_UP = frozenset({"start_up", "process_start_up"})
 VIEWS = ("boot_conditions", "saved_answers", "startup_phases")
 POOL_SHORT = "pools of two settings do not compare"
 POOL_LIMIT = "the printed pool is comparable within one length and batch setting only, and these arms differ in it"
@@ -213,7 +214,10 @@ def ratios(arms: Arms, of_pairs: Sequence[Pair] | None = None) -> list[Estimate]
 
 
 def _compared(arms: Arms, cell: pl.DataFrame, wanted: list[Pair], names: dict[str, str]) -> list[Estimate]:
-    """The ratios of one measure and class, a family; an arm of several configurations has no scatter of its own."""
+    """The ratios of one measure and class, a family; an arm of several configurations has no scatter of its own.
+
+    A ratio that is no comparison (pools of two settings) is not of the family: it widens no other's interval.
+    """
     by_arm = {str(arm[0]): part.sort("boot") for arm, part in cell.group_by("arm")}
     there = [(a, b) for a, b in wanted if a in by_arm and b in by_arm]
     mixed = {arm: knobs for arm in by_arm if (knobs := arm_knobs.within(arms.knobs, arms.of_arm(arm)))}
@@ -222,7 +226,10 @@ def _compared(arms: Arms, cell: pl.DataFrame, wanted: list[Pair], names: dict[st
         arm: part["session_name"].to_list() for arm, part in by_arm.items() if not part["session_name"].null_count()
     }
     one_each = [pair for pair in there if not mixed.keys() & set(pair)]
-    found = compare_pairs(values, one_each, sessions=known, margin=arms.plan.margin)
+    apart = [pair for pair in one_each if _has_two_settings(arms, pair, names["measure"])]
+    families = [[pair for pair in one_each if pair not in apart], *([pair] for pair in apart)]
+    found = {pair: e for family in families
+             for pair, e in compare_pairs(values, family, sessions=known, margin=arms.plan.margin).items()}  # fmt: skip
     for pair in there:
         if pair not in found:
             arm = next(arm for arm in pair if arm in mixed)
@@ -244,12 +251,20 @@ def _cautions(arms: Arms, pair: Pair, measure: str) -> list[str]:
     said = []
     if len(knobs) > 1 and not arms.plan.whole_systems:
         said.append(f"confounded: the arms differ in {len(knobs)} knobs ({', '.join(knobs)})")
-    limits = arms.boots.filter(pl.col("boot").is_in(first + second))
-    if measure == "pool" and limits.select("max_model_len_tokens", "max_num_batched_tokens").n_unique() > 1:
+    both = arms.boots.filter(pl.col("boot").is_in(first + second))
+    if measure in START_UP and (apart := start_ups.apart(both)):
+        said.append(apart)
+    if _has_two_settings(arms, pair, measure):
         said.append(POOL_LIMIT)
     if not arms.plan.declared:
         said.append("exploratory: study.toml declares no comparison")
     return said
+
+
+def _has_two_settings(arms: Arms, pair: Pair, measure: str) -> bool:
+    """Whether these are pools of two length or batch settings, which do not compare."""
+    both = arms.boots.filter(pl.col("boot").is_in([boot for arm in pair for boot in arms.of_arm(arm)]))
+    return measure == "pool" and both.select("max_model_len_tokens", "max_num_batched_tokens").n_unique() > 1
 
 
 def values(arms: Arms, arm: str, e: Estimate) -> list[float]:

@@ -126,6 +126,6 @@ def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path, assumed
         ("", "", table(arm_tables.verdict_table(of, found), "verdicts", out, "One row a ratio", assumed).html),
         ("h2", "Did they answer alike?", table(arm_outputs.answers(of), "answers", out, "One row an arm, class").html),
         ("", "", table(arm_outputs.same_inputs(of, pairs), "same-inputs", out, "One row a pair of arms").html),
-        ("h2", "Start-up", figure(timeline, "start-up", phases, out, "As the logs print their times.").html),
+        ("h2", "Start-up", figure(timeline, "start-up", phases, out, arm_charts.caption_startup(of)).html),
     )  # fmt: skip
     return "".join((f"<{tag}>{escape(title)}</{tag}>" if tag else "") + html for tag, title, html in parts)
