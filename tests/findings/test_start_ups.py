@@ -12,7 +12,9 @@ from analysis.findings import arm_charts, arm_verdicts, arms, mixed_headroom, mi
 from analysis.store.load import load
 from analysis.study import Study
 
-SAID = "counted from the start of the process, {} of {} boots were ready {} later than counted from the log's first line"
+SAID = (
+    "counted from the start of the process, {} of {} boots were ready {} later than counted from the log's first line"
+)
 
 
 def study(folder: Path, of_boot: str, jsonl: dict[str, object] | None = None) -> Path:

@@ -12,7 +12,7 @@ from analysis.estimates.compare import MARGIN
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings import arm_conditions, arm_knobs, arms
-from analysis.findings.arm_measures import MEASURES
+from analysis.findings.arm_measures import MEASURES, QUANTILE, QUANTILES
 from analysis.findings.arm_verdicts import price
 from analysis.findings.arms import Arms, Pair
 from analysis.findings.words import listed, number_of
@@ -228,6 +228,11 @@ def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
     ]  # fmt: skip
     texts = ("arms", "measure", "values", "ratio", "verdict")
     return cells.frame(rows, dict.fromkeys(texts, pl.String) | {"boots": pl.Int64, "know with it": pl.String})
+
+
+def caption(lead: str, found: list[Estimate]) -> str:
+    """The caption of a table of ratios; where it shows quantiles, how they are taken."""
+    return f"{lead}. {QUANTILE}" if any(e.qualifiers["measure"] in QUANTILES for e in found) else lead
 
 
 def ratio_text(e: Estimate) -> str:

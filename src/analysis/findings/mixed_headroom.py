@@ -84,6 +84,7 @@ def _ratio(e: Estimate, target: float, more: bool) -> Estimate:
         e.assumption, e.reason, e.warnings, e.evidence, verdict=verdict,
     )  # fmt: skip
 
+
 UNTIL_READY = "until ready"
 OF_PROCESS = f"{UNTIL_READY}, {start_ups.PROCESS}"
 LOAD = """

@@ -1,4 +1,4 @@
-"""How long boots took until they were ready, by two clocks: from the log's first line, and from the start of the process.
+"""How long boots took until they were ready: from the log's first line, and from the start of the process.
 
 What a process does before it prints its first line is in the second alone. The two are shown side by side, each a
 figure of its own.
@@ -21,7 +21,9 @@ def apart(boots: pl.DataFrame) -> str:
     beyond = both.filter(pl.col("later").abs() > pl.col("ready_step_s"))
     if beyond.is_empty():
         return ""
-    ends = dict.fromkeys(show_number(end, "s") for end in sorted(beyond["later"].to_list())[:: max(beyond.height - 1, 1)])
+    ends = dict.fromkeys(
+        show_number(end, "s") for end in sorted(beyond["later"].to_list())[:: max(beyond.height - 1, 1)]
+    )
     step = show_number(max(beyond["ready_step_s"].to_list()), "s", digits=1)
     return (
         f"counted {PROCESS}, {beyond.height} of {both.height} boots were ready {' to '.join(ends)}"
