@@ -21,8 +21,8 @@ def test_the_sentence_counts_what_the_table_calls_comparisons(study: str, rows: 
     assert told == {"no verdict: one boot": counted, "no comparison": rows - counted}
     assert arm_tables.sentence(of, found) == (
         f"None of {counted} comparisons with arm {arms.base(of)} has a verdict: each has one boot in an arm, and how "
-        f"much boots scatter was not measured. Not counted: {rows - counted} ratio{'s' if rows - counted > 1 else ''}, for "
-        "pools of two settings do not compare."
+        f"much boots scatter was not measured. Not counted: {rows - counted} ratio{'s' if rows - counted > 1 else ''}, "
+        "for pools of two settings do not compare."
     )
 
 

@@ -108,9 +108,9 @@ def of(connection: duckdb.DuckDBPyConnection) -> Arms:
     broken = list(integrity.broken_runs(connection))
     of_pages = pl.col("measure").is_in(["prefill_share", "output_tokens_per_s"])
     measures = measures.filter(~(of_pages & pl.col("boot").is_in(broken)))  # pages that contradict themselves
-    known = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
+    conditions, answers, phases, lines = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
     knobs = arm_knobs.knobs(connection)
-    return Arms(_with_sessions(boots), measures, *known, knobs, plan(connection))
+    return Arms(_with_sessions(boots), measures, conditions, answers, phases, lines, knobs, plan(connection))
 
 
 def plan(connection: duckdb.DuckDBPyConnection) -> Plan:
@@ -151,12 +151,13 @@ def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
         [arms.boots.with_columns(*(_under(name, c) for c in ("arm", "boot", "session"))) for arms, name in both],
         how="vertical_relaxed",
     )
-    *known, knobs = (
+    measures, conditions, answers, phases, lines, knobs = (
         pl.concat([_of_study(of(arms), name) for arms, name in both], how="vertical_relaxed") for of in TABLES
     )
     margin = first.plan.margin if first.plan.margin is not None else second.plan.margin
     plan = Plan(whole_systems=first.plan.whole_systems and second.plan.whole_systems, margin=margin)
-    return Arms(_with_sessions(boots), *known, arm_knobs.recounted(knobs), plan)
+    recounted = arm_knobs.recounted(knobs)
+    return Arms(_with_sessions(boots), measures, conditions, answers, phases, lines, recounted, plan)
 
 
 def _of_study(table: pl.DataFrame, name: str) -> pl.DataFrame:
