@@ -277,7 +277,7 @@ def test_classes_that_were_sent_in_other_shares_of_the_phases_are_not_alike(tmp_
         assert [row["mnbt512"], row["mnbt8192"], row["alike"]] == [*shares, "no"]
     (pair,) = arms.pairs(of)
     unlike = arm_conditions.mismatches(of, pair, "ttft_p50")
-    assert unlike == ["mean prompt tokens (batch)", "share of requests by phase"]
+    assert unlike == ["mean prompt tokens (batch)", "share of requests by phase", arm_conditions.HOST_LOAD]
 
 
 def test_a_class_that_one_arm_sent_in_a_single_phase_is_not_alike(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number
+from analysis.findings import start_ups
 from analysis.findings.arm_tables import comparable, margin, measure_text, percent, verdict_text
 from analysis.findings.arms import Arms
 
@@ -14,7 +15,7 @@ SHORT = {
     "output_tokens_per_s": "throughput", "completed_per_hour": "done/h", "valid_per_hour": "valid/h",
     "ttft_p50": "TTFT p50", "ttft_p95": "TTFT p95", "inter_token_p99": "ITL p99", "prefill_share": "prefill share",
     "pool": "token pool", "available": "KV memory", "engine_memory": "engine mem.", "peak_memory": "peak memory",
-    "start_up": "start-up",
+    "start_up": "start-up (log)", "process_start_up": "start-up (proc.)",
 }  # fmt: skip
 """What fits beside a narrow chart, in the order of arm_measures.MEASURES."""
 FARTHEST = 16.0
@@ -102,6 +103,13 @@ def describe_startup(phases: pl.DataFrame) -> dict[str, str]:
         + ("; ".join(said) or "no data")
         + (f". Medians of the phases: {', '.join(each)}" if each else ""),
     }
+
+
+def caption_startup(of: Arms) -> str:
+    """What a phase is, and how far the log's first line is from the start of the process."""
+    apart = start_ups.apart(of.boots.filter(pl.col("arm").is_in(of.names)))
+    said = "Phases end at the last log line that shows them done; one that is not shown is part of the next."
+    return f"{said} {apart[:1].upper()}{apart[1:]}." if apart else said
 
 
 def _longest(phase: str, seconds: float) -> str:

@@ -4,24 +4,35 @@ import polars as pl
 
 from analysis.findings.arms import Arms, Pair, Stated
 
+HOST_LOAD, HOST_CPUS, HOST_MEMORY = "host load at the first sample (per CPU)", "host CPUs", "host memory (GiB)"
+"""Of boots that have host samples. One task a CPU or fewer counts as one, so that idle machines are alike."""
+HOST = frozenset({HOST_LOAD, HOST_CPUS, HOST_MEMORY})
 ORDER = (
     "model", "model revision", "tokenizer", "tokenizer revision", "prompt template", "engine build", "sampling",
     "input set", "mean prompt tokens", "phases of the load", "share of requests by phase", "concurrency",
     "prefix cache", "prefix cache before the load", "prefix hit rate", "compile cache", "warm-up requests left out",
-    "failed requests", "aborted or cut off", "duration of the load (s)", "decode-only step time",
+    "failed requests", "aborted or cut off", "duration of the load (s)", HOST_LOAD, HOST_CPUS, HOST_MEMORY,
+    "decode-only step time",
 )  # fmt: skip
-OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"})
-OF_BOOT = OF_START_UP - {"compile cache"}
-"""Conditions that a start-up time, and that a pool or memory, depend on; the load depends on all."""
+OF_START_UP = frozenset({"model", "model revision", "engine build", "compile cache"}) | HOST
+OF_BOOT = OF_START_UP - {"compile cache", HOST_LOAD}
+"""Conditions that a start-up time, and that a pool or memory, depend on."""
+DEPENDS_ON = dict.fromkeys(("start_up", "process_start_up"), OF_START_UP)
+DEPENDS_ON |= dict.fromkeys(("pool", "available", "engine_memory"), OF_BOOT)
+"""The conditions of each measure; one that is not listed depends on all."""
 STEP_TIME = "decode-only step time"
 """Where steps are logged: the same work at the same number of requests. It shows a machine that was not the same."""
 SHARES = "share of requests by phase"
 """Where a class was sent in several phases: its figures are over all of them."""
 SEVERAL = frozenset({STEP_TIME, SHARES})
 """Conditions that few studies have, with many values where they do; named once where they are not alike."""
-RELATIVE = {"mean prompt tokens": 0.05, "duration of the load (s)": 0.10, STEP_TIME: 0.20}
+RELATIVE = {
+    "mean prompt tokens": 0.05, "duration of the load (s)": 0.10, STEP_TIME: 0.20, HOST_LOAD: 0.20, HOST_MEMORY: 0.01,
+}  # fmt: skip
 """Numbers that are alike when they differ by no more than this share of the larger one."""
-ABSOLUTE = {SHARES: 0.05, "prefix hit rate": 0.02, "failed requests": 0.0, "aborted or cut off": 0.0}
+ABSOLUTE = {
+    SHARES: 0.05, "prefix hit rate": 0.02, "failed requests": 0.0, "aborted or cut off": 0.0, HOST_CPUS: 0.0,
+}  # fmt: skip
 """Numbers that are alike when they differ by no more than this."""
 NOT_STATED = "not stated"
 ONE_ARM = "one arm only"
@@ -48,7 +59,7 @@ def table(arms: Arms) -> pl.DataFrame:
 
 def mismatches(arms: Arms, pair: Pair, measure: str) -> list[str]:
     """The conditions in which two arms are not alike, of those that the measure depends on."""
-    matter = {"start_up": OF_START_UP, "pool": OF_BOOT, "available": OF_BOOT, "engine_memory": OF_BOOT}.get(measure)
+    matter = DEPENDS_ON.get(measure)
     found = [
         f"{condition} ({name})" if name and condition not in SEVERAL else condition
         for condition, name in _keys(arms)
@@ -61,7 +72,8 @@ def _keys(arms: Arms) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for condition in ORDER:
         names = sorted((name for stated, name in arms.stated if stated == condition), key=str)
-        found += [(condition, name) for name in names] or ([(condition, None)] if condition not in SEVERAL else [])
+        always = [(condition, None)] if condition not in SEVERAL | HOST else []
+        found += [(condition, name) for name in names] or always
     return found
 
 
@@ -80,9 +92,10 @@ def _alike(arms: Arms, names: list[str], condition: str, name: str | None) -> st
     """Whether all boots of these arms have it alike; an arm that carried no load has no conditions of a load."""
     part = _part(arms, names, condition, name)
     saying = {stated.boot for stated in part}
-    needed = [arm for arm in names if condition in OF_START_UP or _is_loaded(arms, arm)]
+    needed = [arm for arm in names if condition in OF_START_UP - HOST or _is_loaded(arms, arm)]
     silent = [arm for arm in needed if not saying & set(arms.of_arm(arm))] if condition not in SEVERAL else []
-    if not part or (silent and name is None):
+    unknown = condition in RELATIVE | ABSOLUTE and any(stated.number is None for stated in part)
+    if not part or unknown or (silent and name is None):
         return NOT_STATED
     if len([arm for arm in names if saying & set(arms.of_arm(arm))]) < 2:
         return ONE_ARM

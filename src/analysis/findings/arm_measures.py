@@ -12,6 +12,11 @@ MEASURES = {
     "available": ("memory for the KV cache", "more"),
     "engine_memory": ("memory of the engine without the cache", "less"),
     "peak_memory": ("peak memory of the engine's processes", "less"),
-    "start_up": ("start-up time", "less"),
+    "start_up": ("start-up, from the log's first line", "less"),
+    "process_start_up": ("start-up, from the start of the process", "less"),
 }
 """What arms are compared in: what a reader calls it, and which way is better (empty: neither)."""
+QUANTILES = frozenset({"ttft_p50", "ttft_p95", "inter_token_p99"})
+"""Those that are a median or another quantile of a boot's own values."""
+QUANTILE = "A boot's median, p95 or p99 is the smallest of its values that at least this share does not exceed."
+"""How view boot_measures takes them (quantile_disc): a recorded value, never one between two."""

@@ -12,10 +12,10 @@ from analysis.estimates.compare import MARGIN
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show, show_number, show_value
 from analysis.findings import arm_conditions, arm_knobs, arms
-from analysis.findings.arm_measures import MEASURES
+from analysis.findings.arm_measures import MEASURES, QUANTILE, QUANTILES
 from analysis.findings.arm_verdicts import price
 from analysis.findings.arms import Arms, Pair
-from analysis.findings.words import listed
+from analysis.findings.words import listed, number_of
 
 UNITS = {"output_tokens_per_s": "tokens/s", "completed_per_hour": "1/h", "valid_per_hour": "1/h", "prefill_share": "1",
          "pool": "tokens", "available": "bytes", "engine_memory": "bytes", "peak_memory": "bytes"}  # fmt: skip
@@ -33,7 +33,9 @@ def percent(share: float) -> str:
 
 
 def verdict_text(e: Estimate, within: float) -> str:
-    """The verdict as a reader is told it."""
+    """The verdict as a reader is told it; none where the two arms do not compare in this measure."""
+    if arms.POOL_LIMIT in e.warnings:
+        return "no comparison"
     texts = {
         "different": f"different ({_change(e)})", "equivalent": f"equivalent within {percent(within)}",
         "cannot_tell": "cannot tell", "no_replicates": "no verdict: one boot",
@@ -62,13 +64,14 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
     if len(names) < 2:
         there = f"there is one arm, {names[0]}" if names else "there is no boot log and no declared boot"
         return f"No arms can be compared: {there}."
-    found = comparable(found)
+    left, found = [e for e in found if arms.POOL_LIMIT in e.warnings], comparable(found)
+    rest = f" Not counted: {number_of(len(left), 'ratio')}, for {arms.POOL_SHORT}." if left else ""
     if not found:
-        return f"The {len(names)} arms have no measure in common that compares."
+        return f"The {len(names)} arms have no measure in common that compares.{rest}"
     count = Counter(e.verdict for e in found)
     if count["no_replicates"] == len(found):
         lead = f"None of {len(found)} comparisons {_against(of, found)} has a verdict"
-        return f"{lead}: each has one boot in an arm, and how much boots scatter was not measured."
+        return f"{lead}: each has one boot in an arm, and how much boots scatter was not measured.{rest}"
     told = [
         f"{count['different']} show a difference" if count["different"] else "none shows a difference",
         f"{count['equivalent']} equivalence within {percent(margin(of))}" if count["equivalent"] else "",
@@ -76,7 +79,7 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
         f"{count['no_replicates']} have one boot in an arm and so no verdict" if count["no_replicates"] else "",
     ]  # fmt: skip
     whole = listed([t for t in told if t])
-    lead = f"Of {len(found)} comparisons {_against(of, found)}, {whole}."
+    lead = f"Of {len(found)} comparisons {_against(of, found)}, {whole}.{rest}"
     return f"{lead} {_speed(of, found)}".strip()
 
 
@@ -225,6 +228,11 @@ def verdict_table(of: Arms, found: list[Estimate]) -> pl.DataFrame:
     ]  # fmt: skip
     texts = ("arms", "measure", "values", "ratio", "verdict")
     return cells.frame(rows, dict.fromkeys(texts, pl.String) | {"boots": pl.Int64, "know with it": pl.String})
+
+
+def caption(lead: str, found: list[Estimate]) -> str:
+    """The caption of a table of ratios; where it shows quantiles, how they are taken."""
+    return f"{lead}. {QUANTILE}" if any(e.qualifiers["measure"] in QUANTILES for e in found) else lead
 
 
 def ratio_text(e: Estimate) -> str:

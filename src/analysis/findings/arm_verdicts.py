@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from analysis.estimates.estimate import Estimate
-from analysis.findings import arm_conditions, arm_outputs, arms
+from analysis.findings import arm_conditions, arm_outputs, arms, start_ups
 from analysis.findings.arms import Arms, Pair
 
 STATES = ("cold", "warm")
@@ -42,14 +42,17 @@ def cold_and_warm(of: Arms) -> list[Estimate]:
 
 
 def states(of: Arms) -> pl.DataFrame:
-    """One row a boot: arm, its compile cache, its prefix cache before the load, seconds until it was ready."""
+    """One row a boot: arm, its compile cache, its prefix cache before the load, seconds until it was ready, twice."""
     conditions = of.conditions.filter(pl.col("class").is_null())
     columns = {"compile cache": "compile cache", "prefix cache before the load": "prefix cache"}
-    table = of.boots.filter(pl.col("arm").is_in(of.names)).select("arm", "boot", "outcome", "ready_s", "cache_state")
+    table = of.boots.filter(pl.col("arm").is_in(of.names)).select(
+        "arm", "boot", "outcome", "ready_s", "process_ready_s", "cache_state"
+    )
     for condition, name in columns.items():
         part = conditions.filter(pl.col("condition") == condition).select("boot", pl.col("value").alias(name))
         table = table.join(part.unique("boot"), on="boot", how="left", maintain_order="left")
     return table.select(
         "arm", "boot", "outcome", "compile cache", "prefix cache", pl.col("cache_state").alias("declared"),
-        pl.col("ready_s").alias("ready after (s)"),
+        pl.col("ready_s").alias(f"ready, {start_ups.LOG} (s)"),
+        pl.col("process_ready_s").alias(f"ready, {start_ups.PROCESS} (s)"),
     ).sort("arm", maintain_order=True)  # fmt: skip

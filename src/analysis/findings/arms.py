@@ -15,7 +15,7 @@ import polars as pl
 
 from analysis.estimates.estimate import Estimate, no_interval
 from analysis.estimates.family import Pair, compare_pairs
-from analysis.findings import arm_knobs, integrity
+from analysis.findings import arm_evidence, arm_knobs, integrity, start_ups
 from analysis.findings.arm_knobs import Knobs
 from analysis.findings.arm_measures import MEASURES
 from analysis.findings.frames import rows
@@ -26,7 +26,8 @@ PAUSE_S = 3600.0
 PER_CLASS = frozenset({"completed_per_hour", "valid_per_hour", "ttft_p50", "ttft_p95", "inter_token_p99"})
 SPEED = frozenset({*PER_CLASS, "output_tokens_per_s"})
 """Measures in which shorter or invalid answers look like speed."""
-VIEWS = ("boot_conditions", "saved_answers", "startup_phases")
+START_UP = frozenset({"start_up", "process_start_up"})
+VIEWS = ("boot_conditions", "saved_answers", "startup_phases", "measure_evidence")
 POOL_SHORT = "pools of two settings do not compare"
 POOL_LIMIT = "the printed pool is comparable within one length and batch setting only, and these arms differ in it"
 
@@ -60,7 +61,7 @@ class Stated:
 class Arms:
     """Boots with their arms and sessions (one row a boot), and what is known of them (views of the same names).
 
-    `measures`, `conditions`, `answers` and `phases` (of the start-up) have a column `boot`.
+    `measures`, `conditions`, `answers`, `phases` (of the start-up) and `evidence` (of measures) have a column `boot`.
     """
 
     boots: pl.DataFrame
@@ -68,6 +69,7 @@ class Arms:
     conditions: pl.DataFrame
     answers: pl.DataFrame
     phases: pl.DataFrame
+    evidence: pl.DataFrame
     knobs: Knobs
     plan: Plan = field(default_factory=Plan)
 
@@ -106,9 +108,9 @@ def of(connection: duckdb.DuckDBPyConnection) -> Arms:
     broken = list(integrity.broken_runs(connection))
     of_pages = pl.col("measure").is_in(["prefill_share", "output_tokens_per_s"])
     measures = measures.filter(~(of_pages & pl.col("boot").is_in(broken)))  # pages that contradict themselves
-    conditions, answers, phases = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
+    conditions, answers, phases, lines = (rows(connection, f"select * from {view} order by all") for view in VIEWS)
     knobs = arm_knobs.knobs(connection)
-    return Arms(_with_sessions(boots), measures, conditions, answers, phases, knobs, plan(connection))
+    return Arms(_with_sessions(boots), measures, conditions, answers, phases, lines, knobs, plan(connection))
 
 
 def plan(connection: duckdb.DuckDBPyConnection) -> Plan:
@@ -134,12 +136,13 @@ def declared_margin(connection: duckdb.DuckDBPyConnection) -> float | None:
 
 TABLES: tuple[Callable[[Arms], pl.DataFrame], ...] = (
     lambda arms: arms.measures, lambda arms: arms.conditions, lambda arms: arms.answers, lambda arms: arms.phases,
-    lambda arms: arms.knobs.table,
+    lambda arms: arms.evidence, lambda arms: arms.knobs.table,
 )  # fmt: skip
+"""What is known of the boots of a study, in the order of the fields."""
 
 
 def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
-    """Two studies as one: arms, boots and declared sessions are called by their study's name first.
+    """Two studies as one: arms, boots, declared sessions and files are called by their study's name first.
 
     The first study's margin holds, else the second's.
     """
@@ -148,13 +151,18 @@ def together(first: Arms, second: Arms, names: tuple[str, str]) -> Arms:
         [arms.boots.with_columns(*(_under(name, c) for c in ("arm", "boot", "session"))) for arms, name in both],
         how="vertical_relaxed",
     )
-    measures, conditions, answers, phases, knobs = (
-        pl.concat([of(arms).with_columns(_under(name, "boot")) for arms, name in both], how="vertical_relaxed")
-        for of in TABLES
+    measures, conditions, answers, phases, lines, knobs = (
+        pl.concat([_of_study(of(arms), name) for arms, name in both], how="vertical_relaxed") for of in TABLES
     )
     margin = first.plan.margin if first.plan.margin is not None else second.plan.margin
     plan = Plan(whole_systems=first.plan.whole_systems and second.plan.whole_systems, margin=margin)
-    return Arms(_with_sessions(boots), measures, conditions, answers, phases, arm_knobs.recounted(knobs), plan)
+    recounted = arm_knobs.recounted(knobs)
+    return Arms(_with_sessions(boots), measures, conditions, answers, phases, lines, recounted, plan)
+
+
+def _of_study(table: pl.DataFrame, name: str) -> pl.DataFrame:
+    files = [pl.format("{}/{}", pl.lit(name), "file").alias("file")] if "file" in table.columns else []
+    return table.with_columns(_under(name, "boot"), *files)
 
 
 def _under(name: str, column: str) -> pl.Expr:
@@ -213,7 +221,10 @@ def ratios(arms: Arms, of_pairs: Sequence[Pair] | None = None) -> list[Estimate]
 
 
 def _compared(arms: Arms, cell: pl.DataFrame, wanted: list[Pair], names: dict[str, str]) -> list[Estimate]:
-    """The ratios of one measure and class, a family; an arm of several configurations has no scatter of its own."""
+    """The ratios of one measure and class, a family; an arm of several configurations has no scatter of its own.
+
+    A ratio that is no comparison (pools of two settings) is not of the family: it widens no other's interval.
+    """
     by_arm = {str(arm[0]): part.sort("boot") for arm, part in cell.group_by("arm")}
     there = [(a, b) for a, b in wanted if a in by_arm and b in by_arm]
     mixed = {arm: knobs for arm in by_arm if (knobs := arm_knobs.within(arms.knobs, arms.of_arm(arm)))}
@@ -222,16 +233,21 @@ def _compared(arms: Arms, cell: pl.DataFrame, wanted: list[Pair], names: dict[st
         arm: part["session_name"].to_list() for arm, part in by_arm.items() if not part["session_name"].null_count()
     }
     one_each = [pair for pair in there if not mixed.keys() & set(pair)]
-    found = compare_pairs(values, one_each, sessions=known, margin=arms.plan.margin)
+    apart = [pair for pair in one_each if _has_two_settings(arms, pair, names["measure"])]
+    families = [[pair for pair in one_each if pair not in apart], *([pair] for pair in apart)]
+    found = {pair: e for family in families
+             for pair, e in compare_pairs(values, family, sessions=known, margin=arms.plan.margin).items()}  # fmt: skip
     for pair in there:
         if pair not in found:
             arm = next(arm for arm in pair if arm in mixed)
             why = f"the boots of arm {arm} are not of one configuration: they differ in {', '.join(mixed[arm])}"
             found[pair] = replace(no_interval(None, "x", "none", why, n_of="boots"), verdict="cannot_tell")
+    ran = {arm: part["boot"].to_list() for arm, part in by_arm.items()}
     notes = {arm: part["note"].drop_nulls().unique().sort().to_list() for arm, part in by_arm.items()}
     return [
         replace(e, n_of=e.n_of.replace("runs", "boots"))
         .with_warnings(*dict.fromkeys([*notes[a], *notes[b]]), *_cautions(arms, (a, b), names["measure"]))
+        .with_evidence(*arm_evidence.of_boots(arms.evidence, (ran[a], ran[b]), names["measure"], names.get("class")))
         .named("arms.ratio", FINDING, a=a, b=b, **names)
         for (a, b), e in found.items()
     ]
@@ -244,12 +260,20 @@ def _cautions(arms: Arms, pair: Pair, measure: str) -> list[str]:
     said = []
     if len(knobs) > 1 and not arms.plan.whole_systems:
         said.append(f"confounded: the arms differ in {len(knobs)} knobs ({', '.join(knobs)})")
-    limits = arms.boots.filter(pl.col("boot").is_in(first + second))
-    if measure == "pool" and limits.select("max_model_len_tokens", "max_num_batched_tokens").n_unique() > 1:
+    both = arms.boots.filter(pl.col("boot").is_in(first + second))
+    if measure in START_UP and (apart := start_ups.apart(both)):
+        said.append(apart)
+    if _has_two_settings(arms, pair, measure):
         said.append(POOL_LIMIT)
     if not arms.plan.declared:
         said.append("exploratory: study.toml declares no comparison")
     return said
+
+
+def _has_two_settings(arms: Arms, pair: Pair, measure: str) -> bool:
+    """Whether these are pools of two length or batch settings, which do not compare."""
+    both = arms.boots.filter(pl.col("boot").is_in([boot for arm in pair for boot in arms.of_arm(arm)]))
+    return measure == "pool" and both.select("max_model_len_tokens", "max_num_batched_tokens").n_unique() > 1
 
 
 def values(arms: Arms, arm: str, e: Estimate) -> list[float]:

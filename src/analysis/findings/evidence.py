@@ -20,8 +20,8 @@ def of_run(connection: duckdb.DuckDBPyConnection, run: str) -> dict[str, tuple[E
     """
     for concept, file, line, name, labels, place, value in connection.sql(query, params={"run": run}).fetchall():
         window = f"{place}, where it is {value:.12g}"
-        found.setdefault(concept, []).append(Evidence(file, line=line, series=_series(name, labels), window=window))
-    return {concept: _bounded(lines) for concept, lines in found.items()}
+        found.setdefault(concept, []).append(Evidence(file, line=line, series=series_text(name, labels), window=window))
+    return {concept: bounded(lines) for concept, lines in found.items()}
 
 
 def of_boots(
@@ -37,14 +37,16 @@ def of_boots(
     return tuple(Evidence(file, line=line, quote=quote) for file, line, quote in lines)
 
 
-def _series(name: str, labels: str) -> str:
+def series_text(name: str, labels: str) -> str:
     """A series as a page writes it, so that a reader can search the page for it."""
     pairs = ",".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in json.loads(labels).items())
     return f"{name}{{{pairs}}}" if pairs else name
 
 
-def _bounded(lines: list[Evidence]) -> tuple[Evidence, ...]:
-    if len(lines) <= MOST:
+def bounded(lines: list[Evidence], parts: int = 1) -> tuple[Evidence, ...]:
+    """As many of these lines as one of so many parts of a figure may name, and how many more there are."""
+    most = MOST // parts
+    if len(lines) <= most:
         return tuple(lines)
-    rest = replace(lines[MOST], line=None, series=None, window=f"and {len(lines) - MOST} lines more")
-    return (*lines[:MOST], rest)
+    rest = replace(lines[most], line=None, series=None, quote=None, window=f"and {len(lines) - most} lines more")
+    return (*lines[:most], rest)

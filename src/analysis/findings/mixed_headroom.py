@@ -4,6 +4,7 @@ import duckdb
 import polars as pl
 
 from analysis.estimates.estimate import Estimate, Evidence, not_computable
+from analysis.findings import start_ups
 from analysis.findings.mixed_traffic import FINDING
 from analysis.findings.objective import Objective
 
@@ -84,6 +85,8 @@ def _ratio(e: Estimate, target: float, more: bool) -> Estimate:
     )  # fmt: skip
 
 
+UNTIL_READY = "until ready"
+OF_PROCESS = f"{UNTIL_READY}, {start_ups.PROCESS}"
 LOAD = """
     select boot, fact, max(value) as seconds, min(file) as file, min(line) as line, min_by(quote, line) as quote
     from boot_facts where starts_with(fact, 'phase_') and unit = 's' and value is not null group by boot, fact
@@ -92,7 +95,10 @@ LOAD = """
 
 
 def load_seconds(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
-    """mixed.load_seconds of each boot: its start-up by part, as its log prints it, and the whole until it was ready."""
+    """mixed.load_seconds of each boot: its start-up by part, as its log prints it, and the whole until it was ready.
+
+    The whole from the start of its process is a figure of its own, of the boots that declare it.
+    """
     estimates = []
     for boot, fact, seconds, file, line, quote in connection.sql(LOAD).fetchall():
         part = Estimate(
@@ -106,5 +112,17 @@ def load_seconds(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
             float(seconds), "s", "census", "from the log's first line with a time to readiness", n=1, n_of="boots",
             reason="census: what this boot's log says", evidence=(Evidence(file),),
         )  # fmt: skip
-        estimates.append(whole.named("mixed.load_seconds", FINDING, boot=boot, part="until ready"))
+        estimates.append(whole.named("mixed.load_seconds", FINDING, boot=boot, part=UNTIL_READY))
+    return [*estimates, *_of_processes(connection)]
+
+
+def _of_processes(connection: duckdb.DuckDBPyConnection) -> list[Estimate]:
+    estimates = []
+    query = "select boot, process_s, file, line from start_ups where process_s is not null order by boot"
+    for boot, seconds, file, line in connection.sql(query).fetchall():
+        whole = Estimate(
+            float(seconds), "s", "census", f"as declared: {start_ups.PROCESS} to readiness", n=1, n_of="boots",
+            reason="census: what is declared of this boot", evidence=(Evidence(file, line=line),),
+        )  # fmt: skip
+        estimates.append(whole.named("mixed.load_seconds", FINDING, boot=boot, part=OF_PROCESS))
     return estimates

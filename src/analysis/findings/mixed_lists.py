@@ -5,7 +5,9 @@ import polars as pl
 from analysis.estimates import cells
 from analysis.estimates.cells import Shown
 from analysis.estimates.estimate import Estimate
+from analysis.findings import start_ups
 from analysis.findings.class_groups import Group
+from analysis.findings.mixed_headroom import OF_PROCESS, UNTIL_READY
 from analysis.findings.mixed_host import MEASURES
 from analysis.findings.mixed_tables import figure, place_of, why_none
 from analysis.findings.objective import Objective
@@ -47,13 +49,16 @@ RESOURCES = {"waiting": "requests waiting", "running": "requests running", "kv_c
 
 
 def load_table(load: list[Estimate]) -> pl.DataFrame:
-    """One row a boot: the parts of its start-up that its log prints, and the whole."""
+    """One row a boot: the parts of its start-up that its log prints, and the whole, from both its beginnings."""
+    wholes = {UNTIL_READY: f"{UNTIL_READY}, {start_ups.LOG}", OF_PROCESS: OF_PROCESS}
     parts = list(dict.fromkeys(e.qualifiers["part"] for e in load))
     rows: dict[str, dict[str, str | Estimate]] = {}
     for e in load:
         row = rows.setdefault(e.qualifiers["boot"], {"boot": e.qualifiers["boot"]})
-        row[e.qualifiers["part"].replace("_", " ")] = e
-    names = [part.replace("_", " ") for part in sorted(parts, key=lambda part: part == "until ready")]
+        part = e.qualifiers["part"]
+        row[wholes.get(part, part.replace("_", " "))] = e
+    names = [part.replace("_", " ") for part in parts if part not in wholes]
+    names += [name for part, name in wholes.items() if part in parts]
     return cells.frame(rows.values(), dict.fromkeys(("boot", *names), pl.String)).sort("boot")
 
 

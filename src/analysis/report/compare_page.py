@@ -117,15 +117,16 @@ def _body(of: Arms, pairs: list[Pair], found: list[Estimate], out: Path, assumed
     ratios, phases = arm_charts.forest_table(found), arm_charts.startup_table(of)
     forest = charts.forest(ratios, **arm_charts.describe_forest(of, found))
     timeline = charts.startup_timeline(phases, **arm_charts.describe_startup(phases))
+    lines = arm_tables.caption("One row a ratio", found)
     parts = (
         ("h1", "Arms compared", answer(arm_tables.sentence(of, found), *arm_tables.headline(found)).html),
         ("h2", "What differs", table(arm_tables.arm_table(of), "arms", out, "One row an arm").html),
         ("", "", table(arm_tables.knob_table(of), "knobs", out, "One row a knob, its value in each arm").html),
         ("h2", "Were they run alike?", table(arm_conditions.table(of), "conditions", out, "One row a condition").html),
         ("h2", "The ratios", figure(forest, "ratios", ratios, out, "Second over first; boots as units.", assumed).html),
-        ("", "", table(arm_tables.verdict_table(of, found), "verdicts", out, "One row a ratio", assumed).html),
+        ("", "", table(arm_tables.verdict_table(of, found), "verdicts", out, lines, assumed).html),
         ("h2", "Did they answer alike?", table(arm_outputs.answers(of), "answers", out, "One row an arm, class").html),
         ("", "", table(arm_outputs.same_inputs(of, pairs), "same-inputs", out, "One row a pair of arms").html),
-        ("h2", "Start-up", figure(timeline, "start-up", phases, out, "As the logs print their times.").html),
+        ("h2", "Start-up", figure(timeline, "start-up", phases, out, arm_charts.caption_startup(of)).html),
     )  # fmt: skip
     return "".join((f"<{tag}>{escape(title)}</{tag}>" if tag else "") + html for tag, title, html in parts)

@@ -88,10 +88,10 @@ def seconds_between(first: str | None, last: str | None) -> float | None:
 
 def _seconds(stamp: str | None) -> tuple[str, float] | None:
     """Kind of a time and its seconds: of the year, since 0000, or since the process started."""
-    numbers = [float(part) for part in re.split(r"[- :.]", stamp or "") if part]
-    if len(numbers) in (5, 6) and stamp and stamp[2] == "-":
-        month, day, hour, minute, second = numbers[:5]
+    if stamp and stamp[2:3] == "-":  # a second may have a fraction
+        month, day, hour, minute, second = (float(part) for part in re.split(r"[- :]", stamp))
         return "month", _day_of_year(int(month), day) * 86400 + hour * 3600 + minute * 60 + second
+    numbers = [float(part) for part in re.split(r"[- :.]", stamp or "") if part]
     if len(numbers) == 6:
         year, month, day, hour, minute, second = numbers
         days = year * 366 + _day_of_year(int(month), day)

@@ -1,5 +1,6 @@
 -- one row per boot that has a log or is declared: its arm, session and times, and what its log says of it as a unit
--- Times are unix seconds: declared, else those of its pages (a log has no year).
+-- Times are unix seconds: declared, else those of its pages (a log has no year). ready_s counts from the log's first printed time,
+-- process_ready_s from the start of the process; ready_step_s is how finely the coarser tells times apart.
 create view arm_boots as
 with named as (
     select file, regexp_extract(key, '^boots\[\d+\]') as place, trim(both '"' from value) as boot
@@ -39,9 +40,11 @@ select
     boot_arms.engine, boot_arms.engine_version, boot_arms.model, boot_arms.kv_dtype, boot_arms.kv_budget_source,
     coalesce(boot_arms.requested_max_model_len_tokens, boot_arms.max_model_len_tokens) as max_model_len_tokens,
     boot_arms.max_num_batched_tokens, boot_arms.token_pool_total_tokens, boot_arms.available_kv_bytes, boot_arms.ready_s,
+    start_ups.process_s as process_ready_s, start_ups.step_s as ready_step_s,
     boot_arms.ordinal_in_study
 from names
 left join boot_arms using (boot)
 left join declared using (boot)
 left join stated using (boot)
-left join scraped using (boot);
+left join scraped using (boot)
+left join start_ups using (boot);

@@ -114,6 +114,8 @@ select boot, 'available', null, available_kv_bytes, null from arm_boots where av
 union all
 select boot, 'start_up', null, ready_s, null from arm_boots where ready_s > 0
 union all
+select boot, 'process_start_up', null, process_ready_s, null from arm_boots where process_ready_s is not null
+union all
 select boot, 'engine_memory', null, bytes, null from consumed
 union all
 select boot, 'peak_memory', null, bytes, null from peak where bytes > 0;

@@ -1,5 +1,6 @@
 -- one row per (boot, condition, class): what must be alike in arms that are compared, as text, and as a number where it is one
 -- class is null where the condition is one of the boot. Conditions of the load are those of boots that answered eight requests or more.
+-- Those of the host are of boots that have host samples: the load average and memory of the first one, the CPUs as study.toml has them.
 create view boot_conditions as
 with named as (
     select file, regexp_extract(key, '^boots\[\d+\]') as place, trim(both '"' from value) as boot
@@ -82,6 +83,15 @@ before as (
     group by first_pages.boot
 ),
 
+first_samples as (
+    select boot, measure, first(value order by at_s, value desc) as value
+    from host_samples where boot is not null and measure in ('load', 'memory_total') group by boot, measure
+),
+
+cpus as (
+    select max(try_cast(value as double)) as cpus from study_facts where key = 'hardware.cpus' and try_cast(value as double) > 0
+),
+
 hits as (
     select boot, sum(total) filter (concept = 'prefix_cache_hits') as hit, sum(total) filter (concept = 'prefix_cache_queries') as asked
     from run_totals
@@ -147,4 +157,14 @@ union all
 select boot, 'decode-only step time', generation_requests || case generation_requests when 1 then ' request' else ' requests' end,
     round(1000 * median(elapsed_s)) || ' ms', median(elapsed_s)::double
 from step_phases where phase = 'decode_only' and elapsed_s > 0
-group by boot, generation_requests having count(*) >= 20;
+group by boot, generation_requests having count(*) >= 20
+union all
+-- One task a CPU or fewer: nothing waits for a CPU, whatever the average is.
+select boot, 'host load at the first sample (per CPU)', null,
+    coalesce(printf('%.1f', value / cpus), printf('%.1f in all, CPUs not stated', value)),
+    case when cpus is not null then greatest(value / cpus, 1) end
+from first_samples cross join cpus where measure = 'load'
+union all
+select distinct boot, 'host CPUs', null, printf('%g', cpus), cpus from first_samples cross join cpus where cpus is not null
+union all
+select boot, 'host memory (GiB)', null, printf('%.1f', value / 1073741824), value from first_samples where measure = 'memory_total';
