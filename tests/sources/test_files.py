@@ -2,13 +2,14 @@
 
 import gzip
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from analysis.sources import files
-from analysis.sources.files import SourceFile, UnreadableFileError, decode, natural_key, walk
+from analysis.sources.files import SourceFile, UnreadableFileError, decode, natural_key, together, walk
 
 
 def source(path: Path) -> SourceFile:
@@ -136,3 +137,15 @@ def test_a_short_gzip_that_is_cut_keeps_what_came_before(tmp_path: Path, size: i
     assert text.startswith(file.head().rstrip("\ufffd"))
     assert len(file.head()) > size
     assert file.troubles
+
+
+def test_items_come_together_up_to_a_size_and_none_is_asked_for_before_a_large_one_is_out() -> None:
+    asked: list[int] = []
+
+    def items() -> Iterator[int]:
+        for size in (3, 4, 4, 2, 10, 12, 1):
+            asked.append(size)
+            yield size
+
+    seen = [(few, len(asked)) for few in together(items(), int, 10)]
+    assert seen == [([3, 4], 3), ([4, 2], 5), ([10], 5), ([12], 6), ([1], 7)]

@@ -106,6 +106,7 @@ CAREFUL = {
     "undated page": "# scraped_at soon\nvllm:a 1\n",
     "an end inside": "vllm:a 1\n# EOF\nvllm:b 1\n",
     "comments only": "# HELP a b\n",
+    "a date of two lines": "# scraped_at 2026-11-29\r13:50:00+01:00\n" + page(1),
     "nothing": "",
 }
 
@@ -199,6 +200,12 @@ def test_a_file_beside_known_pages_costs_them_nothing(tmp_path: Path, beside: st
     assert found == [[3.5] * 3, None, [4.5] * 3, [5.5] * 3, None, [6.5] * 3]
 
 
+def test_what_begins_like_another_encoding_is_no_known_page(tmp_path: Path) -> None:
+    scrapes, text = Scrapes(), b"#\0x\0\n# TYPE a gauge\na 1\nb 2\n"
+    assert scrapes.read(source(tmp_path, b"# scraped_at 1790000000\n" + text))
+    assert scrapes.ahead([source(tmp_path, text).held()[0]]) == [None]
+
+
 def test_no_more_is_unpacked_at_once_than_the_memory_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scrapes = Scrapes()
     assert scrapes.read(source(tmp_path, page(1)))
@@ -207,6 +214,23 @@ def test_no_more_is_unpacked_at_once_than_the_memory_holds(tmp_path: Path, monke
     held = [source(tmp_path, text, f"m/{at}").held()[0] for at, text in enumerate([packed, packed, packed, page(2)])]
     assert [one is not None for one in scrapes.ahead(held)] == [True, True, False, True]
     assert [scrapes.read(file) is not None for file in held] == [True] * 4
+
+
+def test_another_label_of_the_first_sample_is_seen_before_any_line_is_sought(
+    tmp_path: Path, count_calls: Callable[..., list[str]]
+) -> None:
+    scrapes = Scrapes()
+    assert scrapes.read(source(tmp_path, page(1)))
+    sought = count_calls(prometheus_layout, "_in_turn")
+    assert scrapes.ahead([source(tmp_path, page(2).replace('x="a"', 'x="z"')).held()[0]]) == [None]
+    assert sought == []
+
+
+def test_a_long_comment_is_not_kept() -> None:
+    prometheus_plain._declared.cache_clear()
+    long = b"# HELP a " + b"x" * 3_000
+    assert (prometheus_plain.declared(long), prometheus_plain.declared(long[:100])) == (("HELP", "a"), ("HELP", "a"))
+    assert prometheus_plain._declared.cache_info().currsize == 1
 
 
 def test_pages_of_several_layouts_are_told_apart_together(tmp_path: Path) -> None:

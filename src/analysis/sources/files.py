@@ -206,7 +206,10 @@ def walk(folder: Path) -> tuple[list[SourceFile], list[tuple[str, str]]]:
 
 
 def together(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
-    """The items in their order, as many at once as are of `most` bytes together, and at least one."""
+    """The items in their order, as many at once as are of `most` bytes together, and at least one.
+
+    Behind an item that is as large no other is asked for before it was handed out.
+    """
     few: list[T] = []
     total = 0
     for item in items:
@@ -215,6 +218,9 @@ def together(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterato
             few, total = [], 0
         few.append(item)
         total += size(item)
+        if total >= most:
+            yield few
+            few, total = [], 0
     if few:
         yield few
 

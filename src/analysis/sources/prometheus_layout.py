@@ -58,8 +58,8 @@ class Layout:
 
     @cached_property
     def _start(self) -> bytes:
-        """What every page begins with."""
-        return self.page[: self.cuts[0]]
+        """What every page begins with, up to its first value: it tells most layouts apart."""
+        return self.page[: self.cuts[self._samples[0]]]
 
     @cached_property
     def _most(self) -> int:

@@ -26,7 +26,8 @@ DECLARED = re.compile(r"#[ \t]*(TYPE|HELP|UNIT)[ \t]+(\S+)")
 SCRAPED_AT = re.compile(r"#[ \t]*scraped_at\b(.*)", re.I)
 MAX_NUMBER_CHARS = 400
 """The longest number a double can need in plain decimals; a longer one is not a measurement."""
-_MAX_CACHED_CHARS = 2_000
+MAX_CACHED_CHARS = 2_000
+"""A longer text is read each time anew."""
 _LATEST_S = 1e11
 """A time stamp above this is in milliseconds (as seconds it would be the year 5138, as milliseconds 1973)."""
 
@@ -83,7 +84,7 @@ def parse_number(text: str) -> float | None:
 def parse_series(raw: str) -> Series | None:
     """Name and labels; the name may stand before the braces, in them in quotes, or as the label `__name__`."""
     # Scrapes repeat the same few hundred series; a cache of long ones would be a way to fill the memory.
-    return _known_series(raw) if len(raw) <= _MAX_CACHED_CHARS else _parse_series(raw)
+    return _known_series(raw) if len(raw) <= MAX_CACHED_CHARS else _parse_series(raw)
 
 
 def _parse_series(raw: str) -> Series | None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from analysis.sources.files import MAX_LINE_CHARS
 from analysis.sources.prometheus_layout import Layout, overflown
-from analysis.sources.prometheus_line import DECLARED, MAX_NUMBER_CHARS
+from analysis.sources.prometheus_line import DECLARED, MAX_CACHED_CHARS, MAX_NUMBER_CHARS
 from analysis.sources.prometheus_words import CREATED, PROCESS_START, SHIFT, Words
 
 _TELLS_MORE = re.compile(rb"#[ \t]*(?:EOF|scraped_at)\b", re.I)
@@ -153,8 +153,13 @@ def _layout(
     )
 
 
-@lru_cache(maxsize=1 << 13)
 def declared(comment: bytes) -> tuple[str, str] | None:
     """What a comment declares, as `prometheus_text` understands it."""
+    # A cache of long ones would be a way to fill the memory.
+    return _declared(comment) if len(comment) <= MAX_CACHED_CHARS else _declared.__wrapped__(comment)
+
+
+@lru_cache(maxsize=1 << 13)
+def _declared(comment: bytes) -> tuple[str, str] | None:
     match = DECLARED.match(comment.decode("utf-8", "replace"))
     return (match[1], match[2][:200]) if match else None

@@ -87,9 +87,12 @@ class Scrapes:
         """Each page as it was found; None where one needs careful reading, and then no more."""
         for few in files.together(pages, lambda page: len(page or b""), AT_ONCE_BYTES):
             dated = [_dated(page) for page in few]
-            for page, known in zip(dated, self._known(dated), strict=True):
-                # A page may be as one of the same few that was new.
-                found = known or self._known([page])[0] or (None if known_only or page is None else self._new(page))
+            learned = False
+            for page, found in zip(dated, self._known(dated), strict=True):
+                if found is None and learned:
+                    found = self._known([page])[0]
+                if found is None and page and not known_only:
+                    found, learned = self._new(page), True
                 yield found
                 if found is None:
                     return
@@ -140,7 +143,7 @@ def _dated(page: bytes | None) -> _Dated | None:
     if not page or not page.startswith(_SCRAPED):
         return _Dated(page, None, 0) if page else None
     line, _, text = page.partition(b"\n")
-    match = SCRAPED_AT.match(line.decode("utf-8", "replace"))
+    match = None if b"\r" in line else SCRAPED_AT.match(line.decode("utf-8", "replace"))
     at_s = parse_time(match[1]) if match else None
     return None if at_s is None else _Dated(text, at_s, 1)
 
@@ -220,7 +223,7 @@ def _contents(some: Sequence[SourceFile]) -> Iterator[bytes | None]:
             with suppress(files.UnreadableFileError):
                 content = file.whole(left)
             left -= len(content or b"")
-        yield content
+        yield content if content and encoding_of(content[:4]) == "utf-8-sig" else None
 
 
 def _goes_on(scrapes: list[Scrape], scrape: Scrape) -> bool:

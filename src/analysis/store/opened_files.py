@@ -7,6 +7,9 @@ from analysis.sources.files import SourceFile, UnreadableFileError, together
 from analysis.sources.prometheus_layout import AT_ONCE_BYTES
 from analysis.sources.prometheus_scrapes import Scrape, Scrapes
 
+MOST_FILES = 64
+"""Most files that are opened together: behind a page of a new layout each of them is looked at alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
@@ -20,13 +23,18 @@ class OpenedFile:
 
 def opened(files: Iterable[SourceFile], scrapes: Scrapes) -> Iterator[OpenedFile]:
     """Each file in its order; what is no page of a layout known by then is left to its reader."""
-    for few in together(map(_open, files), lambda one: len(one.file.content or b""), AT_ONCE_BYTES):
+    for few in together(map(_open, files), _size, AT_ONCE_BYTES):
         try:
             pages = scrapes.ahead([one.file for one in few])
         except Exception:  # of one of them: it shows again where that file is read alone
             pages = [None] * len(few)
         for one, page in zip(few, pages, strict=True):
             yield replace(one, page=page) if page else one
+
+
+def _size(one: OpenedFile) -> int:
+    """What is not in memory is opened alone, just before it is read; of small files few wait together."""
+    return AT_ONCE_BYTES if one.file.content is None else max(len(one.file.content), AT_ONCE_BYTES // MOST_FILES)
 
 
 def _open(file: SourceFile) -> OpenedFile:
