@@ -10,7 +10,7 @@ with counted as (
     where is_counted
 ),
 
-measured as (select * from boot_measures where class is not null),
+measured as materialized (select * from boot_measures where class is not null),
 
 ends as (
     select
