@@ -116,9 +116,9 @@ def test_the_order_is_that_of_need() -> None:
 
 def test_the_terminal_gets_seven_and_no_control_characters() -> None:
     rows = [row(f"sentence {n}\x1b[31m", census("a"), next_step="act", unless="not") for n in range(9)]
-    text = takeaways.text({"takeaways": rows}, {key(census("a").to_json()): census("a")}, key)
+    text = takeaways.text({"question": "is it?", "takeaways": rows}, {key(census("a").to_json()): census("a")}, key)
     assert "\x1b" not in text
-    assert text.startswith("What to do first: sentence 0")
+    assert text.startswith("Question: is it?\nWhat to do first: sentence 0")
     assert "\n7. sentence 7" in text and "sentence 8" not in text
     assert text.endswith("and 1 more in the report")
     assert "   a: 100 %\n   What to do: act\n   Unless: not" in text
@@ -141,7 +141,8 @@ def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> Non
     run = run_analysis("report", str(study), "--out", str(tmp_path / "report"))
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert lines[0].startswith("What to change first: ")
+    assert lines[0] == "One arm: len 32768, batch 8192 (4 boots)"
+    assert lines[1].startswith("What to change first: ")
     assert any(line.startswith("1. Of all request-seconds together, prefill takes most") for line in lines)
     assert lines[-1] == str(tmp_path / "report" / "index.html")
     html = (tmp_path / "report" / "index.html").read_text()

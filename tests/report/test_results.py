@@ -34,7 +34,7 @@ def test_estimates_are_merged_sorted_and_redacted(tmp_path: Path) -> None:
     assert results.json["estimates"][0]["evidence"][0]["quote"] == "key [token]"
     assert results.redacted == {"token": 3}
     assert results.page_of['["b", {}]'] == "10-a"
-    assert list(results.json) == ["study", "generated_from", "estimates", "claims", "takeaways"]
+    assert list(results.json) == ["study", "question", "arms", "generated_from", "estimates", "claims", "takeaways"]
 
 
 def test_names_are_redacted_and_stay_apart(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
 from analysis.findings.assumed import SAID
+from analysis.report import asked
 from analysis.report.labels import label
 
 SHOWN = 7
@@ -65,16 +66,17 @@ def _is_sure(estimate: Json) -> bool:
 
 
 def text(results: Mapping[str, Any], estimates: Mapping[str, Estimate], key: Callable[[Json], str]) -> str:
-    """What to do first and the next sentences of results.json, numbered as on the first page, as plain text.
+    """What was asked, what to do first and the next sentences of results.json, as plain text.
 
-    With each its numbers, what to do and what would change it.
+    The sentences are numbered as on the first page; with each its numbers, what to do and what would change it.
     """
     rows, found = results["takeaways"], []
     for row in rows:
         found.append([estimates[k] for k in map(key, row.get("estimates", ())) if k in estimates])
     ranks = [rank(row, (e.to_json() for e in its)) for row, its in zip(rows, found, strict=True)]
     place = first([row["page"] for row in rows], ranks)
-    lines = [] if place is None else _told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])
+    lines = [line for said in asked.lines(asked.asked(results)) for line in _wrapped(said, "")]
+    lines += [] if place is None else _told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])
     others = [(row, its) for at, (row, its) in enumerate(zip(rows, found, strict=True)) if at != place]
     for number, (row, its) in enumerate(others[:SHOWN], start=1):
         lines += _told(f"{number}. ", row, its)
