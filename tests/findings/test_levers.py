@@ -112,8 +112,8 @@ def test_few_runs_are_given_one_by_one_and_a_lower_end_of_one_is_no_limit() -> N
     said = levers.sentence(found)
     assert said == (
         "Neither lever, answers or prefill, is shown to be the larger one: with half the output tokens, requests' own "
-        "prefill and decode would together be 1.75x [1.60, 1.90] and 1.70x [1.50, 1.90] as fast; a free prefill is worth "
-        "1.8x [1.2, 4.1] and 1.7x [1.2, 3.4] to first order, not a bound: requests overlap."
+        "prefill and decode would together be 1.75x [1.60, 1.90] and 1.70x [1.50, 1.90] as fast; a free prefill is "
+        "worth 1.8x [1.2, 4.1] and 1.7x [1.2, 3.4] to first order, not a bound: requests overlap."
     )
     nothing = no_interval(None, "x", LOWER_END, "not a bound")
     open_ = replace(nothing, low=1.001, high=inf).named(levers.LEVER, "f", boot="a", lever="prefill")

@@ -22,7 +22,9 @@ WIDTH = 100
 TOO_LITTLE = "covers too little"
 """In a warning: the interval holds the truth less often than it says."""
 CONTRADICTION, TO_DO, SURE, CANNOT_TELL, SUPPORTING = range(5)
-LEVERS = "25-levers"
+LEVERS, DECISION = "25-levers", "80-decision"
+BESIDE = 2
+"""Most sentences beside the first one that a decision is drafted from."""
 
 Json = dict[str, Any]
 
@@ -52,6 +54,21 @@ def first(pages: Sequence[str], ranks: Sequence[int]) -> int | None:
     """
     to_do = [place for place, its in enumerate(ranks) if its == TO_DO]
     return next((place for place in to_do if pages[place] == LEVERS), next(iter(to_do), None))
+
+
+def bearing(results: Mapping[str, Any], key: Callable[[Json], str]) -> tuple[list[str], list[str]]:
+    """What bears on a decision: the sentence that comes first, and the sure ones next to it; and the pages of others.
+
+    The record of a decision is none of its reasons.
+    """
+    by_key = {key(row): row for row in results["estimates"]}
+    rows = [row for row in results["takeaways"] if not row.get("supporting") and row["page"] != DECISION]
+    ranks = [rank(row, [by_key[k] for k in map(key, row.get("estimates", ())) if k in by_key]) for row in rows]
+    place = first([row["page"] for row in rows], ranks)
+    beside = [at for at, its in enumerate(ranks) if its <= SURE and at != place]
+    chosen = [*([] if place is None else [place]), *beside[:BESIDE]]
+    others = (row["page"] for at, row in enumerate(rows) if at not in chosen)
+    return [str(rows[at]["sentence"]) for at in chosen], list(dict.fromkeys(others))
 
 
 def heading(page: str) -> str:
