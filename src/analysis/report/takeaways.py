@@ -93,21 +93,26 @@ def text(results: Mapping[str, Any], estimates: Mapping[str, Estimate], key: Cal
     ranks = [rank(row, (e.to_json() for e in its)) for row, its in zip(rows, found, strict=True)]
     place = first([row["page"] for row in rows], ranks)
     lines = [line for said in asked.lines(asked.asked(results)) for line in _wrapped(said, "")]
-    lines += [] if place is None else _told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])
+    blocks = [lines] if lines else []
+    blocks += [] if place is None else [_told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])]
     others = [(row, its) for at, (row, its) in enumerate(zip(rows, found, strict=True)) if at != place]
     for number, (row, its) in enumerate(others[:SHOWN], start=1):
-        lines += _told(f"{number}. ", row, its)
+        blocks.append(_told(f"{number}. ", row, its))
     if len(others) > SHOWN:
-        lines.append(f"and {len(others) - SHOWN} more in the report")
-    return "\n".join(lines)
+        blocks.append([f"and {len(others) - SHOWN} more in the report"])
+    return "\n\n".join(map("\n".join, blocks))
 
 
 def _told(begin: str, row: Json, found: list[Estimate]) -> list[str]:
-    lines = _wrapped(row["sentence"], begin)
+    lines, before = _wrapped(row["sentence"], begin), ""
     for e in found[:NUMBERS]:
-        lines += _wrapped(f"{label(e)}: {show(e)}", "   ")
-        lines += [line for caution in _cautions(e) for line in _wrapped(f"Caution: {caution}", "   ")]
-    for what, said in (("What to do: ", row.get("next_step")), ("Unless: ", row.get("unless"))):
+        shown = show(e)
+        is_repeated = e.value is None and e.low is None and shown == before
+        lines += _wrapped(f"{label(e)}: {'the same' if is_repeated else shown}", "   ")
+        before = shown
+    for caution in dict.fromkeys(caution for e in found[:NUMBERS] for caution in _cautions(e)):
+        lines += _wrapped(f"Caution: {caution}", "   ")
+    for what, said in (("What to do: ", row.get("next_step")), ("What would change this: ", row.get("unless"))):
         lines += _wrapped(what + said, "   ") if said else []
     return lines
 
