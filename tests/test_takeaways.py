@@ -159,7 +159,6 @@ def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> Non
     assert 'class="banner"' not in html
 
 
-def test_a_study_without_claims_says_so_and_a_broken_file_stands_first(tmp_path: Path) -> None:
-    assert claims.advice([], [])["supporting"] is True
+def test_a_study_without_claims_says_so_and_a_broken_file_stands_first() -> None:
     assert claims.sentence([], []) == "No published claim is checked: the study has no published.toml."
     assert claims.advice([], ["published.toml: x"])["contradiction"] is True

@@ -108,7 +108,7 @@ def _told(begin: str, row: Json, found: list[Estimate]) -> list[str]:
     for e in found[:NUMBERS]:
         shown = show(e)
         is_repeated = e.value is None and e.low is None and shown == before
-        lines += _wrapped(f"{label(e)}: {'the same' if is_repeated else shown}", "   ")
+        lines += _wrapped(f"{label(e)}: {'the same' if is_repeated else shown}", "   ", "     ")
         before = shown
     for caution in dict.fromkeys(caution for e in found[:NUMBERS] for caution in _cautions(e)):
         lines += _wrapped(f"Caution: {caution}", "   ")
@@ -126,7 +126,7 @@ def _cautions(estimate: Estimate) -> list[str]:
     return [warning.partition(" (")[0] for warning in found]
 
 
-def _wrapped(said: str, first: str) -> list[str]:
+def _wrapped(said: str, first: str, then: str = "   ") -> list[str]:
     """Lines of a width that a terminal shows; nothing in them moves its cursor."""
     plain = "".join(ch if ch.isprintable() else " " for ch in said)
-    return wrap(plain, WIDTH, initial_indent=first, subsequent_indent="   ")
+    return wrap(plain, WIDTH, initial_indent=first, subsequent_indent=then)
