@@ -44,6 +44,15 @@ def said(folder: Path | str) -> list[str]:
             "   R (2 boots): gpu_memory_utilization 0.25 → not set; kv_cache_memory_bytes not set → 64000000; "
             "max_model_len 8192 → 32768",
         ]),
+        # Published as 256k and 1M: which number that is, is assumed.
+        ("cluster-a", [
+            "Question: is it the prefill?", "Arms, and what differs from 768k (2 boots):",
+            "   1M (1 boot): max_model_len 768000 → 1000000 (assumed)",
+            "   256k (1 boot): max_model_len 768000 → 256000 (assumed)",
+            "   16384 (1 boot): max_num_batched_tokens 8192 → 16384",
+            "   production (1 boot): the setting that the service ran with; which boot the metric pages came from is "
+            "assumed to be this one",
+        ]),
         # Nothing is known of the boot that crashed; of llama.cpp study.toml declares the arguments.
         ("llamacpp", [
             "Question: the same questions of another engine", "Arms, and what differs from ub512 (3 boots):",

@@ -98,7 +98,7 @@ def test_the_first_page_has_answers_first_and_each_warning_and_gap_once(tmp_path
     )  # fmt: skip
     index = index_of(merge(tmp_path, ["10-a"], "s", {"data_sha256": "ab" * 32}), [])
     assert [t.sentence for t in index.takeaways] == ["answer", "files"]
-    assert index.takeaways[0].cautions == (Caution("for all 2 numbers here: torn"),)
+    assert index.takeaways[0].cautions == (Caution("for both numbers here: torn"),)
     (gap,) = index.missing
     assert (gap.reason, gap.group.where) == ("no log", "arms F, R")
     assert gap.group.what == "cache memory of a request, whatever its length, spread over the boots"

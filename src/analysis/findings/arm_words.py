@@ -10,6 +10,7 @@ import duckdb
 
 from analysis.findings import arm_knobs, arms
 from analysis.findings.arms import Arms
+from analysis.findings.assumed import Assumptions, assumptions
 from analysis.findings.words import one_line
 
 QUESTION, NAME, VALUE, NOTE = 200, 60, 40, 120
@@ -32,7 +33,8 @@ def lines(connection: duckdb.DuckDBPyConnection, of: Arms) -> dict[str, Any]:
     base = arms.base(of)
     if base is None:
         return {}
-    others = [(arm, _changes(of, base, arm)) for arm in of.names if arm != base]
+    assumed = assumptions(connection)
+    others = [(arm, _changes(of, base, arm, assumed)) for arm in of.names if arm != base]
     others.sort(key=lambda pair: (not pair[1], len(pair[1])))
     told = [{**_named(of, arm), "differs": _differs(connection, arm, changes)} for arm, changes in others[:ARMS]]
     return {"base": _named(of, base), "others": told, "more": len(others[ARMS:])}
@@ -42,12 +44,13 @@ def _named(of: Arms, arm: str) -> dict[str, Any]:
     return {"arm": one_line(arm, NAME), "boots": len(of.of_arm(arm))}
 
 
-def _changes(of: Arms, base: str, arm: str) -> list[str]:
-    """Each knob in which an arm differs from the base: its value there, and here."""
+def _changes(of: Arms, base: str, arm: str, assumed: Assumptions) -> list[str]:
+    """Each knob in which an arm differs from the base: its value there, and here; marked where it is assumed."""
     pair = (of.of_arm(base), of.of_arm(arm))
     was, now = (arm_knobs.by_arm(of.knobs, boots) for boots in pair)
     return [
-        f"{one_line(knob, NAME)} {_value(was, knob)} → {_value(now, knob)}"
+        f"{one_line(knob, NAME)} "
+        f"{_value(was, knob)}{_mark(assumed, base, knob)} → {_value(now, knob)}{_mark(assumed, arm, knob)}"
         for knob in arm_knobs.differing(of.knobs, *pair)
     ]
 
@@ -55,6 +58,11 @@ def _changes(of: Arms, base: str, arm: str) -> list[str]:
 def _value(values: dict[str, str], knob: str) -> str:
     """What an arm has for a knob; several values where its boots differ."""
     return one_line(values.get(knob, arm_knobs.NOT_SET).replace(" | ", " or "), VALUE)
+
+
+def _mark(assumed: Assumptions, arm: str, knob: str) -> str:
+    """Said of a value that the table of knobs marks as assumed."""
+    return " (assumed)" if assumed.of_reading("knobs", arm, {"knob": knob}) else ""
 
 
 def _differs(connection: duckdb.DuckDBPyConnection, arm: str, changes: list[str]) -> str:
