@@ -8,6 +8,7 @@ import polars as pl
 from analysis import charts
 from analysis.findings import accountings, claims, step_time, time_split
 from analysis.findings import wall_states as walls
+from analysis.findings.arm_words import question
 from analysis.findings.registry import Registry
 from analysis.report.pages import Page
 from analysis.report.post_material import Material
@@ -33,6 +34,6 @@ def reported(data: Path, out: Path) -> Material:
     texts = {"title": "One share.", "subtitle": "%", "description": "b1 at 10 per cent."}
     figure = study.figure(charts.share_by_boot(rows, **texts), "prefill-share", rows, "Counted.")
     pages = [Page(PAGE, "Where the time goes", "s", figure.html, ())]
-    write_pages(study.name, out, pages, generated_from(study.store), banner_of(study.store))
+    write_pages(study.name, out, pages, generated_from(study.store), banner_of(study.store), question(study.connection))
     shutil.rmtree(out / "results")
     return Material(study.store, out)

@@ -97,7 +97,9 @@ def test_levers_follow_from_the_counters_and_never_drop_the_prefill_side(
     assert (free["value"], free["high"], free["low"]) == (None, None, pytest.approx(1 / (1 - share["low"])))
     assert free["reason"].startswith("not a bound: requests overlap")
     [said] = [t for t in results["takeaways"] if t["finding"] == "25-levers"]
-    assert said["sentence"].startswith("What to change first is not known yet: requests overlap, or may, and their")
+    assert said["sentence"].startswith(
+        "Which change would give most is not known yet: requests overlap, or may, and their"
+    )
     assert said["next_step"] == "Log engine steps or record request traces before either side is dropped."
     [where] = [t for t in results["takeaways"] if t["finding"] == "20-where-time-goes"]
     assert "keep both levers until then" in where["next_step"] and where["unless"]

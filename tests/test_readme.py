@@ -63,6 +63,13 @@ def test_every_file_named_in_the_tree_is_there() -> None:
         assert (paths.ROOT / name).exists(), name
 
 
+def test_every_study_has_its_line() -> None:
+    tracked = subprocess.run(["git", "ls-files", "data"], cwd=paths.ROOT, capture_output=True, text=True).stdout
+    studies = sorted({line.split("/")[1] for line in tracked.splitlines()})
+    assert sorted(re.findall(r"^    data/([\w-]+)/ +\w.*$", TEXT, re.MULTILINE)) == studies
+    assert len(studies) >= 6
+
+
 def test_every_notebook_has_its_sentence() -> None:
     tracked = subprocess.run(["git", "ls-files", "notebooks"], cwd=paths.ROOT, capture_output=True, text=True).stdout
     names = [Path(line).stem for line in tracked.splitlines()]  # a notebook of one's own needs no sentence yet

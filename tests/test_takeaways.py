@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from analysis import paths
-from analysis.estimates.estimate import Estimate, no_interval
+from analysis.estimates.estimate import Estimate, no_interval, not_computable
 from analysis.findings import accountings, claims, disagreements, pool_tables, step_time, time_split, token_pool
 from analysis.findings import wall_states as walls
 from analysis.report import takeaways
@@ -116,12 +116,12 @@ def test_the_order_is_that_of_need() -> None:
 
 def test_the_terminal_gets_seven_and_no_control_characters() -> None:
     rows = [row(f"sentence {n}\x1b[31m", census("a"), next_step="act", unless="not") for n in range(9)]
-    text = takeaways.text({"takeaways": rows}, {key(census("a").to_json()): census("a")}, key)
+    text = takeaways.text({"question": "is it?", "takeaways": rows}, {key(census("a").to_json()): census("a")}, key)
     assert "\x1b" not in text
-    assert text.startswith("What to do first: sentence 0")
+    assert text.startswith("Question: is it?\n\nWhat to do first: sentence 0")
     assert "\n7. sentence 7" in text and "sentence 8" not in text
     assert text.endswith("and 1 more in the report")
-    assert "   a: 100 %\n   What to do: act\n   Unless: not" in text
+    assert "   a: 100 %\n   What to do: act\n   What would change this: not\n\n1. sentence 1" in text
 
 
 def test_the_terminal_says_which_numbers_not_to_trust() -> None:
@@ -136,12 +136,21 @@ def test_the_terminal_says_which_numbers_not_to_trust() -> None:
     ]  # fmt: skip
 
 
+def test_the_terminal_says_a_reason_and_a_caution_once(tmp_path: Path) -> None:
+    both = [not_computable("1", "no log").named(name, "f").with_warnings("it covers too little (x)") for name in "ab"]
+    text = takeaways.text({"takeaways": [row("said", *both)]}, {key(e.to_json()): e for e in both}, key)
+    assert text.splitlines() == [
+        "1. said", "   a: not computable: no log", "   b: the same", "   Caution: it covers too little",
+    ]  # fmt: skip
+
+
 def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> None:
     study = Truth(prefill_s=9, decode_s=1, refused=1).write(tmp_path / "study")
     run = run_analysis("report", str(study), "--out", str(tmp_path / "report"))
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
-    assert lines[0].startswith("What to change first: ")
+    assert lines[0] == "One arm: len 32768, batch 8192 (4 boots)"
+    assert lines[1] == "" and lines[2].startswith("What to change first: ")
     assert any(line.startswith("1. Of all request-seconds together, prefill takes most") for line in lines)
     assert lines[-1] == str(tmp_path / "report" / "index.html")
     html = (tmp_path / "report" / "index.html").read_text()
@@ -150,7 +159,6 @@ def test_a_whole_report_of_prefill_says_nothing_of_decode(tmp_path: Path) -> Non
     assert 'class="banner"' not in html
 
 
-def test_a_study_without_claims_says_so_and_a_broken_file_stands_first(tmp_path: Path) -> None:
-    assert claims.advice([], [])["supporting"] is True
+def test_a_study_without_claims_says_so_and_a_broken_file_stands_first() -> None:
     assert claims.sentence([], []) == "No published claim is checked: the study has no published.toml."
     assert claims.advice([], ["published.toml: x"])["contradiction"] is True

@@ -47,6 +47,7 @@ class Study:
         self._kept: dict[tuple[object, ...], list[Estimate]] = {}
         self.claims: list[dict[str, Any]] = []
         self.takeaways: list[dict[str, Any]] = []
+        self.arms: dict[str, Any] = {}
         self._is_empty = False
 
     def sql(self, query: str, /, **parameters: Any) -> pl.DataFrame:
@@ -135,6 +136,10 @@ class Study:
         self.claims = [*(c for c in self.claims if c not in claims), *claims]
         self._write_results()
 
+    def state_arms(self, arms: dict[str, Any]) -> None:
+        """Put what the arms are (findings/arm_words.py) at the top of the first page."""
+        self.arms = arms
+
     def figure(self, chart: alt.TopLevelMixin, name: str, table: pl.DataFrame, caption: str) -> Figure:
         """Show a chart; with `out`, write figures/<name>.svg and .png, and tables/<name>.csv with `table`.
 
@@ -169,6 +174,7 @@ class Study:
             return
         results: Mapping[str, Any] = {
             "estimates": [e.to_json() for e in self.estimates], "takeaways": self.takeaways, "claims": self.claims,
+            "arms": self.arms,
         }  # fmt: skip
         # A page may show figures that another page found; alone, a notebook is known by what it records.
         names = [os.environ.get(PAGE), *(t["finding"] for t in self.takeaways), *(e.finding for e in self.estimates)]

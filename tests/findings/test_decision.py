@@ -1,5 +1,6 @@
 """The decision record: drafted from one recorded study, held against others; and records that make no sense."""
 
+import json
 import shutil
 import tomllib
 from dataclasses import replace
@@ -9,9 +10,10 @@ import pytest
 
 from analysis import paths
 from analysis.__main__ import main
+from analysis.estimates.estimate import Estimate
 from analysis.findings import decision, decision_facts, decision_tables
 from analysis.findings.decision import Condition, check
-from analysis.findings.decision_draft import draft
+from analysis.findings.decision_draft import draft, to_do
 from analysis.findings.decision_facts import Fact
 from analysis.study import Study
 
@@ -175,6 +177,55 @@ def test_a_draft_is_toml_whatever_the_data_hold(tmp_path: Path) -> None:
     assert values["chosen"]["arm"].startswith('a"b\\c\n')
     assert values["retest"][0]["values"][1:] == [1e300, 2.5]
     assert values["retest"][-1]["high"] == 7
+
+
+def test_what_is_printed_says_which_fields_to_fill_in_and_the_command_that_comes_then(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy(tmp_path, "vllm-cpu-mixed")
+    place = paths.REPORTS / folder.name
+    assert main(["decide", str(folder)]) == 0
+    said = [
+        f"{folder}/decision.toml", "This is a draft. Fill in:",
+        "   [chosen] arm and setting: what was chosen, one of mnbt512, mnbt8192",
+        "   objective: what it was decided for (study.toml declares none)",
+        "   reasoning: write it (make report first, then FORCE=1, quotes what was found)",
+        "Look through the 12 retest conditions: keep those that would make you measure again.",
+        f"Then: make report DATA={folder}; its page “The decision” says what has come true.",
+    ]  # fmt: skip
+    assert capsys.readouterr().out.splitlines() == said
+    sure = Estimate(1.0, "1", "census", "m").named("a", "f")
+    rests = [{"id": "a", "qualifiers": {}}]
+    takeaways = [
+        {"sentence": "Torn.", "page": "10-inventory", "contradiction": True, "estimates": []},
+        {"sentence": "Not this.", "page": "80-decision", "next_step": "x", "estimates": rests},
+        {"sentence": "Pool.", "page": "40-token-pool", "next_step": "Boot.", "estimates": rests},
+        {"sentence": "Lever.", "page": "25-levers", "next_step": "Try.", "estimates": rests},
+        {"sentence": "Third.", "page": "50-arms", "estimates": rests},
+        {"sentence": "Unsure.", "page": "60-mixed-traffic", "estimates": []},
+        {"sentence": "Files.", "page": "10-inventory", "supporting": True, "estimates": rests},
+    ]  # fmt: skip
+    place.mkdir(parents=True)
+    (place / "results.json").write_text(json.dumps({"estimates": [sure.to_json()], "takeaways": takeaways}))
+    assert main(["decide", str(folder), "--force", "--arm", "mnbt512"]) == 0
+    reasoning = tomllib.loads((folder / "decision.toml").read_text())["reasoning"]
+    assert reasoning == "Lever. Torn. Pool. Also in the report: 50-arms, 60-mixed-traffic."
+    assert capsys.readouterr().out.splitlines() == [
+        *said[:2], said[3], "   reasoning: say why in your words; it quotes what the report found first", *said[5:],
+    ]  # fmt: skip
+
+
+def test_of_many_arms_some_are_named() -> None:
+    facts = {"objective": Fact("objective", "", ("x",))}
+    facts |= {n: Fact(n, "", ()) for n in ("longest_prompt_tokens", "longest_output_tokens", "requests_at_once")}
+    arms = ["a\x1b[31m", *"bcdefghij"]
+    text = draft("2026-01-01", facts, dict.fromkeys(arms, "s"), None, [])
+    assert to_do(text, arms, "my study")[1:] == [
+        "   [chosen] arm and setting: what was chosen, one of a [31m, b, c, d, e, f, g, h and 2 more",
+        "   reasoning: write it (make report first, then FORCE=1, quotes what was found)",
+        "Look through the 1 retest condition: keep those that would make you measure again.",
+        "Then: make report DATA='my study'; its page “The decision” says what has come true.",
+    ]
 
 
 def test_no_record_says_how_to_write_one(tmp_path: Path) -> None:

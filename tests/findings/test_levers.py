@@ -9,8 +9,7 @@ import pytest
 from analysis.estimates.amdahl import LOWER_END
 from analysis.estimates.buckets import Buckets
 from analysis.estimates.estimate import Estimate, no_interval, not_computable
-from analysis.estimates.rounding import show
-from analysis.findings import held, lengths, levers, time_split
+from analysis.findings import held, lengths, lever_shares, levers, time_split
 from analysis.findings.accountings import Accountings
 from analysis.findings.time_split import Run
 
@@ -82,7 +81,7 @@ def test_request_seconds_alone_never_tell_anybody_to_drop_the_prefill_side(
 ) -> None:
     found = list(_found(Accountings([_share(value, value / 2, min(2 * value, 0.95))], [], [], concurrency)).values())
     said = f"{levers.sentence(found)} {levers.next_step(found)}"
-    assert said.startswith("What to change first is not known yet: requests overlap, or may, and their waiting")
+    assert said.startswith("Which change would give most is not known yet: requests overlap, or may, and their waiting")
     assert levers.next_step(found) == "Log engine steps or record request traces before either side is dropped."
     assert "prefill side gives less" not in said and "no prefill-side lever" not in said
     assert "step time" in levers.unless(found)
@@ -111,19 +110,52 @@ def test_few_runs_are_given_one_by_one_and_a_lower_end_of_one_is_no_limit() -> N
         of("b", 1.7, 1.2, 3.4, lever="prefill"), of("b", 1.7, 1.5, 1.9, lever="output_tokens", to="half"),
     ]  # fmt: skip
     said = levers.sentence(found)
-    assert f"A free prefill is worth {show(found[0])} and {show(found[2])} to first order" in said
-    assert f"{show(found[1])} and {show(found[3])} as fast." in said and "with an interval" not in said
+    assert said == (
+        "Neither lever, answers or prefill, is shown to be the larger one: with half the output tokens, requests' own "
+        "prefill and decode would together be 1.75x [1.60, 1.90] and 1.70x [1.50, 1.90] as fast; a free prefill is "
+        "worth 1.8x [1.2, 4.1] and 1.7x [1.2, 3.4] to first order, not a bound: requests overlap."
+    )
     nothing = no_interval(None, "x", LOWER_END, "not a bound")
     open_ = replace(nothing, low=1.001, high=inf).named(levers.LEVER, "f", boot="a", lever="prefill")
     assert levers.table([open_])["times as fast"].to_list() == ["no useful limit"]
     assert open_ not in levers.headline([open_, found[1]])
 
 
+def test_which_share_a_free_prefill_works_on_is_said_with_both_figures() -> None:
+    own = Estimate(0.53, "1", "estimate", "m", 0.24, 0.81, 0.95).named(held.HELD, "f", boot="b")
+    known = Accountings([_share(0.14, 0.07, 0.25)], [], [], BUSY, COMPLETE, [own])
+    found = list(_found(known).values())
+    apart = lever_shares.of(known, found)
+    assert apart == {"b": (own, known.request[0])}
+    works_on = (
+        "A free prefill works on the 53 % [24, 81] of request time that some prefill holds, not on the prefill share "
+        "of 14 % [7, 25], which is requests' own prefill alone: a decode that waits for another request's prompt would "
+        "be spared too."
+    )
+    assert lever_shares.sentence(apart) == works_on
+    assert levers.sentence(found, works_on).endswith(
+        f"[1.3, 5.3] to first order, not a bound: requests overlap. {works_on}"
+    )
+    of = _found(known)
+    free, half = of["prefill", ""], of["output_tokens", "half"]
+    assert lever_shares.headline(found, apart) == [free, own, known.request[0], half]
+    assert free.value == 1 / (1 - 0.53)
+
+
+@pytest.mark.parametrize("known", [
+    Accountings([_share(0.2, 0.1, 0.3)], [], [], [], SEQUENTIAL), Accountings([_share(0.2, 0.1, 0.3)], [], [], BUSY),
+])  # fmt: skip
+def test_a_bound_and_a_lower_end_are_made_of_the_prefill_share(known: Accountings) -> None:
+    found = list(_found(known).values())
+    assert (lever_shares.of(known, found), lever_shares.sentence({})) == ({}, "")
+    assert lever_shares.headline(found, {}) == levers.headline(found)
+
+
 def test_what_is_missing_is_named() -> None:
     nothing = [not_computable("1", "nothing").named(REQUEST, "f", boot="b")]
     found = list(_found(Accountings(nothing, [], [], [])).values())
     assert {e.reason for e in found} == {"not computable: nothing"}
-    assert levers.sentence(found).startswith("What to change first cannot be said")
+    assert levers.sentence(found).startswith("Which change would give most cannot be said")
     assert levers.headline(found) == []
     assert levers.drawn(found).height == 0
     assert levers.describe(found)["title"].startswith("No lever can be weighed")

@@ -187,7 +187,7 @@ def test_the_sentence_says_which_boots_are_counted_where_the_table_has_more() ->
 
     every = [pool("a", 100.0), pool("b", 300.0), pool("c", 200.0)]
     rest = "; the others rest on assumed figures"
-    next_boot = "; what the next boot gets cannot be said: no two profiled boots of one setting differ."
+    next_boot = "; what the next boot gets cannot be said: that takes two profiled boots of one setting that differ."
     said = {n: pool_tables.sentence(every[:n], [], [], every) for n in range(4)}
     assert said == {
         0: f"The pools of all 3 boots with one rest on assumed figures{next_boot}",

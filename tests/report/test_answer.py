@@ -32,7 +32,7 @@ def test_a_warning_is_said_once_after_the_numbers_with_those_it_is_about() -> No
     assert html.endswith(
         '<ul class="warnings"><li>torn page – this is about token pool (boots 1, 2)</li></ul></section>'
     )
-    assert answer("s", *both[:2]).html.endswith("<li>for each of these 2: torn page</li></ul></section>")
+    assert answer("s", *both[:2]).html.endswith("<li>for both numbers here: torn page</li></ul></section>")
 
 
 def test_a_missing_number_says_why() -> None:

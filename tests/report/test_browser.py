@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from analysis.report.pages import TEMPLATES
 from analysis.report.post import write
 from analysis.report.single import single
+from analysis.report.table import grid
 from tests.browsing import NEEDS_BROWSER, Visit, serious
 from tests.posts import reported
 from tests.simulate import Truth
@@ -358,3 +361,16 @@ def test_a_post_fits_stands_out_and_says_nothing(browser: Any, post: Path, width
 
 def test_a_checker_of_accessibility_finds_nothing_serious_in_a_post(browser: Any, post: Path) -> None:
     assert serious(browser, post / "post.html") == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "text", "whole"), [(60, "word " * 20, True), (61, "word " * 20, False), (60, "w", False)]
+)
+def test_a_table_of_sentences_is_as_tall_as_it_is_up_to_a_length(
+    browser: Any, rows: int, text: str, whole: bool
+) -> None:
+    style = (TEMPLATES / "style.css").read_text()
+    page = browser.new_page(viewport={"width": 1100, "height": 900})
+    page.set_content(f"<style>{style}</style>" + grid(pl.DataFrame({"a": ["x"] * rows, "b": [text] * rows}), "t", "c"))
+    assert page.locator(".scroll").evaluate("e => e.scrollHeight <= e.clientHeight") == whole
+    page.close()

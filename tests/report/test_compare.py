@@ -28,7 +28,18 @@ def test_two_arms_on_the_terminal_and_on_a_page(tmp_path: Path, capsys: pytest.C
     speed = rows["throughput (output tokens/s)"]
     assert speed[3].startswith("~ ")
     assert speed[4] == "no verdict: one boot"
+    assert rows["measure"] == ["measure", "first", "second", "second over first", "verdict"]
     assert lines[-1] == str(out / "50-arms.html")
+    assert lines[lines.index("", 5) + 1 : -1] == [
+        "Values are geometric means over an arm's boots ± their scatter (how many boots); ~ before a ratio:",
+        "no difference is shown. What is said below leaves out ratios of pools of two settings: they are",
+        "numbers, not comparisons.", "",
+        "Of 13 comparisons with arm A, none shows a difference, 2 equivalence within 5 %, 1 cannot tell and",
+        "10 have one boot in an arm and so no verdict. Of speed nothing is shown, neither a difference nor",
+        "that there is none.",
+        "What to do: Boot each arm at least three times under the same load, the arms taking turns in each", "session.",
+        "",
+    ]  # fmt: skip
     assert {p.name for p in out.iterdir()} == {
         "50-arms.html",
         "index.html",
@@ -57,7 +68,8 @@ def test_two_studies_match_their_arms_by_name(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "equivalent" not in text
     assert text.count("enable_mfu_metrics (not set → True)") == 2
-    assert "(confounded)" in text
+    confounded = "enable_mfu_metrics (not set → True): confounded, a difference belongs to none of them alone"
+    assert text.count(confounded) == 2
 
 
 @pytest.mark.parametrize(

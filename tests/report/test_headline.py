@@ -9,8 +9,8 @@ PREFILL = (
     "11 % [4, 25] of prefill and decode request-seconds; by clients' clocks 3.6 % [2.1, 6.1] to 14 % [5, 33] of chat."
 )
 LEVER = (
-    "What to change first is not known yet: requests overlap, or may, and their waiting for each other's prefill is "
-    "booked as decode, so what a free prefill would give cannot be told."
+    "Which change would give most is not known yet: requests overlap, or may, and their waiting for each other's "
+    "prefill is booked as decode, so what a free prefill would give cannot be told."
 )
 BLOCKS = (
     "In B1 (prompts of up to 5,977 tokens; a step may hold 8,192, so it would not cut them) and C1 (prompts of up to "
@@ -28,7 +28,7 @@ TWICE = (
         ("Decode takes most. It is 9 %. So be it.", "Decode takes most."),
         ("Decode takes most: prefill is 9 %; chat 3 %.", "Decode takes most: prefill is 9 %; chat 3 %."),
         (PREFILL, PREFILL[: PREFILL.index(" by clients")]),
-        (LEVER, "What to change first is not known yet:"),
+        (LEVER, "Which change would give most is not known yet:"),
         (BLOCKS, BLOCKS),
         (TWICE, TWICE[: TWICE.index(" either")]),
         (
@@ -47,4 +47,4 @@ def test_the_headline_of_a_long_sentence_is_its_first_part(said: str, head: str)
 
 def test_the_second_sentence_is_read_with_the_headline_and_the_others_can_wait() -> None:
     assert divided("One is 1. Two is 2. Three is 3. Four.") == ("One is 1.", "Two is 2.", "Three is 3. Four.")
-    assert divided(f"{LEVER} Two is 2. Three is 3.")[1:] == (f"{LEVER[39:]} Two is 2.", "Three is 3.")
+    assert divided(f"{LEVER} Two is 2. Three is 3.")[1:] == (f"{LEVER[47:]} Two is 2.", "Three is 3.")

@@ -190,7 +190,7 @@ def test_a_warning_has_what_it_is_about_as_its_subject() -> None:
     text = "its interval rests on assumed figures: x"
     assert post_rest._caution(text, "prefill share") == "The intervals of prefill share rest on assumed figures: x."
     assert post_rest._caution("tokens lack", "mean rate") == "For mean rate: tokens lack."
-    assert post_rest._caution("for each of these 2: x", "") == "For each of these 2: x."
+    assert post_rest._caution("for both numbers here: x", "") == "For both numbers here: x."
 
 
 def test_arms_that_ran_once_are_not_tested() -> None:

@@ -34,7 +34,7 @@ def test_estimates_are_merged_sorted_and_redacted(tmp_path: Path) -> None:
     assert results.json["estimates"][0]["evidence"][0]["quote"] == "key [token]"
     assert results.redacted == {"token": 3}
     assert results.page_of['["b", {}]'] == "10-a"
-    assert list(results.json) == ["study", "generated_from", "estimates", "claims", "takeaways"]
+    assert list(results.json) == ["study", "question", "arms", "generated_from", "estimates", "claims", "takeaways"]
 
 
 def test_names_are_redacted_and_stay_apart(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_first_page_has_answers_first_and_each_warning_and_gap_once(tmp_path
     )  # fmt: skip
     index = index_of(merge(tmp_path, ["10-a"], "s", {"data_sha256": "ab" * 32}), [])
     assert [t.sentence for t in index.takeaways] == ["answer", "files"]
-    assert index.takeaways[0].cautions == (Caution("for each of these 2: torn"),)
+    assert index.takeaways[0].cautions == (Caution("for both numbers here: torn"),)
     (gap,) = index.missing
     assert (gap.reason, gap.group.where) == ("no log", "arms F, R")
     assert gap.group.what == "cache memory of a request, whatever its length, spread over the boots"

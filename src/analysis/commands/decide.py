@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from analysis.findings.decision import check, decision, unreadable
-from analysis.findings.decision_draft import draft
+from analysis.findings.decision_draft import draft, to_do
 from analysis.findings.decision_facts import facts
 from analysis.findings.decision_tables import next_step, sentence
 from analysis.paths import find
 from analysis.report.made_from import place_of
+from analysis.report.results import key
+from analysis.report.takeaways import bearing
 from analysis.store.fleet import study_of
 from analysis.study import Study
 
@@ -30,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write DATA/decision.toml and print its path; with --from, print what has come true as well."""
+    """Write DATA/decision.toml and print its path and what to do with it; with --from, what has come true."""
     folder = find(options.data)
     target = folder / NAME
     if target.exists() and not options.force:
@@ -49,23 +51,24 @@ def run(options: argparse.Namespace) -> int:
             print(f"no arm {options.arm} that served; there are {', '.join(settings) or 'none'}", file=sys.stderr)
             return 1
         today = datetime.now(UTC).date().isoformat()
-        text = draft(today, facts(study.connection), settings, options.arm, _reasons(folder))
+        text = draft(today, facts(study.connection), settings, options.arm, *_reasons(folder))
         study.connection.close()
     _write(target, text)
     print(target)
     if options.source:
         _say(study_of(options.data))
+    else:
+        print("\n".join(to_do(text, settings, options.data)))
     return 0
 
 
-def _reasons(folder: Path) -> list[str]:
-    """The takeaways of the study's report, where it has been made; the record of a decision is none of its reasons."""
+def _reasons(folder: Path) -> tuple[list[str], list[str]]:
+    """What the study's report found that bears on a decision, where it has been made, and the ids of what else."""
     results = place_of(folder) / "results.json"
     try:
-        takeaways = json.loads(results.read_text(encoding="utf-8"))["takeaways"]
-        return [str(t["sentence"]) for t in takeaways if not t.get("supporting") and t.get("finding") != "80-decision"]
+        return bearing(json.loads(results.read_text(encoding="utf-8")), key)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
+        return [], []
 
 
 def _write(target: Path, text: str) -> None:
@@ -80,5 +83,6 @@ def _say(folder: Path) -> None:
     record = decision(connection)
     checked = check(record, facts(connection)) if record else []
     broken = unreadable(connection)
-    print(sentence(record, checked, broken))
-    print(next_step(record, checked, broken))
+    for said in (sentence(record, checked, broken), next_step(record, checked, broken)):
+        if said:
+            print(said)

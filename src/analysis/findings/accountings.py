@@ -59,8 +59,8 @@ class Accountings:
         """The answer: both accountings where a run has both, never request-seconds of overlapping requests alone."""
         pooled = time_tables.sentence(self.request)
         if by_class := self._by_class():
-            said = " and ".join(f"{' to '.join(map(show, ends))} of {kind}" for kind, ends in by_class.items())
-            pooled = f"{pooled.removesuffix('.')}; by clients' clocks {said} requests, queue included."
+            said = " and ".join(f"{' to '.join(map(show, ends))} for {kind}" for kind, ends in by_class.items())
+            pooled = f"{pooled.removesuffix('.')}; by clients' clocks, queue included, it is {said} requests."
         steps = _by_run(e for e in self.step if e.id == step_time.SHARE)
         both = [(e, steps[run_of(e)]) for e in self.request if e.value is not None and run_of(e) in steps]
         apart = sorted(both, key=lambda pair: -abs((pair[0].value or 0) - (pair[1].value or 0)))

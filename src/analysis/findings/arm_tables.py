@@ -73,14 +73,18 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
         lead = f"None of {len(found)} comparisons {_against(of, found)} has a verdict"
         return f"{lead}: each has one boot in an arm, and how much boots scatter was not measured.{rest}"
     told = [
-        f"{count['different']} show a difference" if count["different"] else "none shows a difference",
+        _verb(count["different"], "shows", "show", "a difference") or "none shows a difference",
         f"{count['equivalent']} equivalence within {percent(margin(of))}" if count["equivalent"] else "",
         f"{count['cannot_tell']} cannot tell" if count["cannot_tell"] else "",
-        f"{count['no_replicates']} have one boot in an arm and so no verdict" if count["no_replicates"] else "",
+        _verb(count["no_replicates"], "has", "have", "one boot in an arm and so no verdict"),
     ]  # fmt: skip
     whole = listed([t for t in told if t])
     lead = f"Of {len(found)} comparisons {_against(of, found)}, {whole}.{rest}"
     return f"{lead} {_speed(of, found)}".strip()
+
+
+def _verb(n: int, one: str, more: str, rest: str) -> str:
+    return f"{n} {one if n == 1 else more} {rest}" if n else ""
 
 
 def _against(of: Arms, found: list[Estimate]) -> str:

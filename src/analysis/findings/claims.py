@@ -27,6 +27,11 @@ union all
 select file, null, message, '' from files where parse_filename(file) = '{FILE}' and status in ('unreadable', 'partial')
 order by all
 """
+HOW = (
+    "Write what was published about this study into published.toml beside the data, a [[claim]] for each figure "
+    "(docs/formats/published.md): the next report checks it."
+)
+"""Where no claim is there."""
 IDS = 40
 """Most ids of claims in a sentence: they are short, and each is one to look up."""
 WORDS = {REPRODUCED: "reproduced", DIFFERS: "differs", NOT_COMPUTABLE: "not computable", NOT_SUPPORTED: "not supported"}
@@ -260,11 +265,9 @@ def describe(judged: list[Judged]) -> dict[str, str]:
 
 
 def advice(judged: list[Judged], problems: list[str]) -> dict[str, Any]:
-    """What to do about the ledger and what would change it; without claims it is a sentence beside the others."""
+    """What to do about the ledger and what would change it."""
     if problems:
         return {"next_step": "Correct published.toml (docs/formats/published.md).", "contradiction": True}
-    if not judged:
-        return {"next_step": "State what was published in published.toml to have it checked.", "supporting": True}
     unsure = [j.claim["claim"] for j in published(judged) if j.verdict.verdict in (NOT_SUPPORTED, DIFFERS)]
     return {
         "next_step": f"Quote {listed(unsure, IDS)} only with what the ledger says of them." if unsure else "",

@@ -2,17 +2,32 @@
 
 import json
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Sequence
+from shlex import quote
 
 from analysis.findings.decision import OPEN
 from analysis.findings.decision_facts import SPREAD, Fact, Value
+from analysis.findings.words import number_of, one_line
 from analysis.redact import redact
 
+UNDECLARED = "not declared before the measurement"
+ARMS, NAME = 8, 60
+"""Most arms that are named as a choice, and most characters of a name."""
 
-def draft(date: str, facts: dict[str, Fact], settings: dict[str, str], arm: str | None, reasons: Iterable[str]) -> str:
+
+def draft(
+    date: str,
+    facts: dict[str, Fact],
+    settings: dict[str, str],
+    arm: str | None,
+    reasons: Sequence[str],
+    others: Sequence[str] = (),
+) -> str:
     """The text of a decision.toml. `settings` has the setting of each arm; `reasons` are sentences of the report.
 
-    Conditions are drafted for what is known here, and say how each limit was chosen; what is not known is a comment.
+    `others` are pages whose findings are only named. Conditions are drafted for what is known here, and say how each
+    limit was chosen; what is not known is a comment.
     """
     only = next(iter(settings)) if len(settings) == 1 else None
     chosen = arm or only
@@ -20,9 +35,9 @@ def draft(date: str, facts: dict[str, Fact], settings: dict[str, str], arm: str 
     lines = [
         "# A draft: complete it, keep it beside the data. Format: docs/formats/decision.md",
         f"date = {_text(date)}",
-        f"objective = {_text('; '.join(map(str, objective)) if objective else 'not declared before the measurement')}",
+        f"objective = {_text('; '.join(map(str, objective)) if objective else UNDECLARED)}",
         f"workload = {_text(workload(facts))}",
-        *_reasoning(reasons),
+        f"reasoning = {_text(_reasoning(reasons, others))}",
         "",
         "[chosen]",
         *([] if chosen else [f"# arms measured: {_comment('; '.join(settings) or 'none')}"]),
@@ -48,11 +63,28 @@ def workload(facts: dict[str, Fact]) -> str:
     return "; ".join(said)
 
 
-def _reasoning(reasons: Iterable[str]) -> list[str]:
-    found = list(reasons)
-    if not found:
-        return [f"reasoning = {_text(OPEN)}"]
-    return [f"reasoning = {_text(' '.join(found))}"]
+def to_do(text: str, arms: Iterable[str], data: str) -> list[str]:
+    """What a person does with a draft, a line each: what to fill in, what to look through, and the command after it."""
+    record, names = tomllib.loads(text), [one_line(arm, NAME) for arm in arms]
+    lines = ["This is a draft. Fill in:"]
+    if not record["chosen"]["arm"]:
+        more = f" and {len(names) - ARMS} more" if names[ARMS:] else ""
+        lines.append(f"   [chosen] arm and setting: what was chosen, one of {', '.join(names[:ARMS]) or 'none'}{more}")
+    if record["objective"] == UNDECLARED:
+        lines.append("   objective: what it was decided for (study.toml declares none)")
+    quotes = "write it (make report first, then FORCE=1, quotes what was found)"
+    if record["reasoning"] != OPEN:
+        quotes = "say why in your words; it quotes what the report found first"
+    lines.append(f"   reasoning: {quotes}")
+    kept = "keep those that would make you measure again"
+    lines.append(f"Look through the {number_of(len(record.get('retest', ())), 'retest condition')}: {kept}.")
+    return [*lines, f"Then: make report DATA={quote(data)}; its page “The decision” says what has come true."]
+
+
+def _reasoning(reasons: Sequence[str], others: Sequence[str]) -> str:
+    if not reasons:
+        return OPEN
+    return " ".join([*reasons, *([f"Also in the report: {', '.join(others)}."] if others else [])])
 
 
 def _condition(fact: Fact) -> list[str]:

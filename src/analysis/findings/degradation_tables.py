@@ -28,7 +28,10 @@ def sentence(looks: list[Look]) -> str:
 def unless(looks: list[Look]) -> str:
     """What would change the answer: what could not be looked at."""
     blind = sum(look.found is None for look in looks)
-    return f"{blind} of {len(looks)} looks could not be made; the table says what each lacks." if blind else ""
+    lacks = (
+        f"what could not be checked is not as it seems: {blind} of {len(looks)} checks, the table says what each lacks"
+    )
+    return lacks if blind else ""
 
 
 def _kind(look: Look) -> str:

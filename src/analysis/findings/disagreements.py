@@ -31,7 +31,7 @@ def found(connection: duckdb.DuckDBPyConnection) -> list[Disagreement]:
 def _boots(e: Estimate) -> Disagreement:
     arm = e.qualifiers["arm"]
     return Disagreement(
-        f"{e.n} boots of one setting (arm {arm}) disagree by {show(e)} on what a longest request takes: either "
+        f"The {e.n} boots of arm {arm}, one setting, disagree by {show(e)} on what a longest request takes: either "
         "the printed memory did not size the pools, or the boots differ in something their logs do not print; no "
         "figure in bytes per token can be had from these boots.",
         e,

@@ -55,7 +55,7 @@ def _two_costs(s: Step) -> str:
     said = (
         f"From {s.lower:,} to {s.higher:,} batch tokens (length {s.series.length:,}) the printed pool changes by "
         f"{100 * (s.requests[1] / s.requests[0] - 1):+.0f} %. The memory for the cache {_went(s)}, and one longest "
-        f"request needs {need}: the token figure shows {s.token_figure_shows}. {_beside(s)}"
+        f"request needs {need}: the change in tokens is {s.token_figure_shows}. {_beside(s)}"
     )
     if all(len(s.series.at(n)) == 1 for n in (s.lower, s.higher)):
         said += " With one boot a level the scatter of boots is not known."
@@ -171,6 +171,9 @@ def why(r: Risk) -> str:
     return "; ".join(dict.fromkeys([*beyond, *r.notes, *missing]))
 
 
+SAFE = "Safe is at most one refusal in twenty boots, by every route"
+
+
 def risk_sentence(answers: list[Risk]) -> str:
     """The answer on the next boot: what is safe and what is not, and the closest call that was not tried."""
     if not answers:
@@ -178,10 +181,9 @@ def risk_sentence(answers: list[Risk]) -> str:
     safe, risky = _some(answers, "safe"), _some(answers, "risky")
     untold = sum(r.verdict == "cannot_tell" for r in answers)
     settings = "setting" if len(answers) == 1 else "settings"
-    said = (
-        f"Of {len(answers)} {settings} asked about, {safe} safe (a refusal in at most one of twenty boots, by every "
-        f"route) and {risky} risky" + (f"; {untold} cannot be told" if untold else "")
-    )
+    said = f"Of {len(answers)} {settings} looked at, {safe} safe and {risky} risky"
+    said += f"; of {untold} it cannot be told" if untold else ""
+    said += f". {SAFE}" if safe != "none is" else ""
     if (call := closest(answers)) is None:
         return f"{said}."
     where = f"{call.batch:,} batch tokens at length {call.length:,}{_population(call)}"
@@ -204,7 +206,7 @@ def _elsewhere(call: Risk, answers: list[Risk]) -> str:
     """Boots of another population that started with the same batch size and length."""
     alike = [r for r in answers if (r.batch, r.length) == (call.batch, call.length) and r.seen > r.refused]
     said = [f"{r.seen - r.refused} of {r.seen} started ({r.series.name or 'others'})" for r in alike if r is not call]
-    return f"; {listed(said)}" if said else ""
+    return f"; with other memory settings {listed(said)}" if said else ""
 
 
 def _times(r: Risk) -> str:

@@ -157,30 +157,34 @@ def headline(found: list[Estimate]) -> list[Estimate]:
     return [e for pair in ends for e in pair if e.low is not None and _text(e) != NO_LIMIT]
 
 
-def sentence(found: list[Estimate]) -> str:
-    """The answer: what each side could give, with the words that it is no bound where it is none."""
+def sentence(found: list[Estimate], works_on: str = "") -> str:
+    """The answer: what each side could give, with the words that it is no bound where it is none.
+
+    `works_on` says which share a free prefill works on (lever_shares.py).
+    """
     pairs = _pairs(found)
     if not pairs:
-        return "What to change first cannot be said: no run has a prefill share of request-seconds with an interval."
+        return "Which change would give most cannot be said: no run has an interval of its prefill share."
     halves = [half for _, half in pairs]
     runs = len({run_of(e) for e in found if e.value is not None or e.low is not None})
     over = "" if len(pairs) == runs else f" in {run_of(halves[0])}" if len(pairs) == 1 else f" in {len(pairs)} runs"
-    text = f"With half the output tokens, requests' own prefill and decode would together be {few(halves)} as fast"
-    parts = [f"{text}{over}."]
-    if next_step(found) == TRY_BOTH:
-        parts.insert(0, "Neither lever, answers or prefill, is shown to be the larger one.")
+    half = f"ith half the output tokens, requests' own prefill and decode would together be {few(halves)} as fast{over}"
+    parts = [f"Neither lever, answers or prefill, is shown to be the larger one: w{half}"]
+    if next_step(found) != TRY_BOTH:
+        parts = [f"W{half}"]
     free = [prefill for prefill, _ in pairs if _is_known(prefill)]
     if sure := [e for e in free if e.kind == "bound"]:
-        parts.append(f"A free prefill would make them at most {few(sure, _text)} as fast where requests never overlap.")
+        parts.append(f"a free prefill would make them at most {few(sure, _text)} as fast where requests never overlap")
     if rough := [e for e in free if e.kind != "bound"]:
-        parts.append(f"A free prefill is worth {few(rough, _text)} to first order, not a bound: requests overlap.")
+        parts.append(f"a free prefill is worth {few(rough, _text)} to first order, not a bound: requests overlap")
     why = "requests overlap, or may, and their waiting for each other's prefill is booked as decode"
     if not free:
-        unknown = f"What to change first is not known yet: {why}, so what a free prefill would give cannot be told."
-        return f"{unknown} {parts[0]}"
+        unknown = f"Which change would give most is not known yet: {why}"
+        return f"{unknown}, so what a free prefill would give cannot be told. {parts[0]}."
+    said = [f"{'; '.join(parts)}.", works_on]
     if others := len(pairs) - len(free):
-        parts.append(f"What a free prefill would give is not known in {others} of the runs: {why}.")
-    return " ".join(parts)
+        said.append(f"What a free prefill would give is not known in {others} of the runs: {why}.")
+    return " ".join(filter(None, said))
 
 
 def _ends(low: float, high: float) -> str:

@@ -59,7 +59,8 @@ def sentence(
         )
     known = headline(predictions)
     if not known:
-        return f"{seen}; what the next boot gets cannot be said: no two profiled boots of one setting differ.{doubt}"
+        takes = "that takes two profiled boots of one setting that differ"
+        return f"{seen}; what the next boot gets cannot be said: {takes}.{doubt}"
     reaches = {who(e): _reach(e.value or 0, e.low or 0, e.high or 0) for e in known}
     arm, reach = max(reaches.items(), key=lambda item: item[1])
     what = "" if known[0].qualifiers["measure"] == "tokens" else "the memory of "
@@ -95,10 +96,11 @@ def next_step(predictions: list[Estimate]) -> str:
     if not known:
         if predictions and all((e.reason or "").startswith(PINNED) for e in predictions if e.n):
             return ""
-        return "boot one setting four times: two boots give a floor for the spread, four say what moves more"
+        return "boot one setting four times: two boots show how far boots lie apart at least, four also how far at most"
     few = min(known, key=lambda e: e.n or 0)
     if (few.n or 0) < SETTLED:
-        return f"boot arm {who(few)} until it has {SETTLED} boots: with {few.n} the spread has hardly a ceiling"
+        open_ = f"with {few.n} it is hardly known how far boots lie apart at most"
+        return f"boot arm {who(few)} until it has {SETTLED} boots: {open_}"
     return ""
 
 

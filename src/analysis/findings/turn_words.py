@@ -108,8 +108,8 @@ def next_step(found: list[Run]) -> str:
     if (longest_stall(told[-1]) or 0) <= TARGET_S:
         return f"Seen: {seen}. Keep the setting, or raise it if long prompts wait too long."
     return (
-        f"Seen: {seen}. For shorter silences set smaller steps (max_num_batched_tokens in vLLM, --batch-size in "
-        f"llama.cpp) and measure again{_waits(told)}."
+        "For shorter silences set smaller steps (max_num_batched_tokens in vLLM, --batch-size in llama.cpp) and "
+        f"measure again. Seen: {seen}{_waits(told)}."
     )
 
 
@@ -128,7 +128,7 @@ def _waits(told: list[Run]) -> str:
         for run in told if (lone := [t for t in run.verdict.usable if len(t.prompts) == 1])
     ]  # fmt: skip
     said = ", ".join(f"{show_number(s, 's')} in {name} (median of {n})" for name, s, n in waits)
-    return f"; long prompts, not of one length, waited for their first token {said}" if said else ""
+    return f". Long prompts, not all of one length, waited for their first token {said}" if said else ""
 
 
 def _measure(found: list[Run]) -> str:

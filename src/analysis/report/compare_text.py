@@ -2,6 +2,7 @@
 
 from math import log
 from statistics import stdev
+from textwrap import fill
 
 from analysis.estimates.estimate import Estimate
 from analysis.findings import arm_conditions, arm_knobs, arm_tables, arms
@@ -9,12 +10,23 @@ from analysis.findings.arms import Arms, Pair
 from analysis.findings.words import number_of
 from analysis.redact import redact
 
-HEADS = ("measure", "first", "second", "second over first", "")
+HEADS = ("measure", "first", "second", "second over first", "verdict")
+WIDTH = 100
+LEGEND = (
+    "Values are geometric means over an arm's boots ± their scatter (how many boots); ~ before a ratio: no difference "
+    "is shown."
+)
+NOT_COUNTED = "What is said below leaves out ratios of pools of two settings: they are numbers, not comparisons."
+CONFOUNDED = ": confounded, a difference belongs to none of them alone"
 
 
 def text(of: Arms, pairs: list[Pair], found: list[Estimate]) -> str:
-    """Each pair of arms: what differs, what was not alike, the ratios; values: geometric mean ± scatter of boots."""
+    """Each pair of arms: what differs, what was not alike, the ratios; then what they say together, and what to do."""
     blocks = [_block(of, pair, [e for e in found if (e.qualifiers["a"], e.qualifiers["b"]) == pair]) for pair in pairs]
+    step = arm_tables.next_step(of, found)
+    said = [arm_tables.sentence(of, found), *([f"What to do: {step}"] if step else [])]
+    legend = LEGEND if len(arm_tables.comparable(found)) == len(found) else f"{LEGEND} {NOT_COUNTED}"
+    blocks += [fill(legend, WIDTH), "\n".join(fill(line, WIDTH) for line in said)]
     return redact("\n\n".join(blocks)).text
 
 
@@ -25,9 +37,7 @@ def _block(of: Arms, pair: Pair, found: list[Estimate]) -> str:
         f"{side}  {arm}  ({number_of(len(of.of_arm(arm)), 'boot')})"
         for side, arm in zip(("first ", "second"), pair, strict=True)
     ]
-    lines.append(
-        f"differ in   {'; '.join(knobs) or 'nothing that is known'}" + (" (confounded)" if len(knobs) > 1 else "")
-    )
+    lines.append(f"differ in   {'; '.join(knobs) or 'nothing that is known'}" + (CONFOUNDED if len(knobs) > 1 else ""))
     lines += [f"not alike   {', '.join(unlike)}"] if unlike else []
     paid = list(dict.fromkeys("; ".join(why) for e in found if (why := _notes(of, e))))
     rows = [HEADS, *(_row(of, pair, e, paid) for e in found)]

@@ -46,7 +46,8 @@ def cautions(estimates: Sequence[Estimate]) -> list[Caution]:
     for text in texts:
         about = [e for e in estimates if text in e.warnings]
         everywhere = len(about) == len(estimates)
-        said = f"for each of these {len(about)}: {text}" if everywhere and len(about) > 1 else text
+        many = "both" if len(about) == 2 else f"all {len(about)}"
+        said = f"for {many} numbers here: {text}" if everywhere and len(about) > 1 else text
         found.append(Caution(said, () if everywhere else tuple(groups(about))))
     return found
 

@@ -8,6 +8,7 @@ from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
 from analysis.redact import redact
 from analysis.report.answer import anchor, source
+from analysis.report.asked import Asked, asked
 from analysis.report.errors import ReportError
 from analysis.report.grouping import Caution, Group, cautions, groups
 from analysis.report.headline import divided
@@ -75,6 +76,7 @@ class ReportIndex:
     first: Takeaway | None = None
     shown: int = SHOWN
     numbers_shown: int = NUMBERS_SHOWN
+    asked: Asked = field(default_factory=Asked)
 
     @property
     def begins_with(self) -> str:
@@ -115,8 +117,9 @@ def index_of(results: Results, pages: Sequence[Page]) -> ReportIndex:
     chosen = None if place is None else takeaways.pop(place)
     provenance = facts(results.json["generated_from"])
     return ReportIndex(
-        results.json["study"], tuple(takeaways), missing(by_key.values()), provenance, results.redacted, chosen
-    )
+        results.json["study"], tuple(takeaways), missing(by_key.values()), provenance, results.redacted, chosen,
+        asked=asked(results.json),
+    )  # fmt: skip
 
 
 def render_index(index: ReportIndex, pages: Sequence[Page], banner: str = "") -> str:

@@ -23,7 +23,6 @@ from analysis.report.results import estimate_from_json, key
 from analysis.report.takeaways import CANNOT_TELL, rank
 from analysis.store.opened import Store
 
-QUESTION = "select value from study_facts where key = 'question' order by file limit 1"
 LAST = "select max(scraped_at_s) from pages where scraped_at_source <> 'mtime'"
 BOOTS = "select boot, max_model_len_tokens, max_num_batched_tokens from boots order by boot"
 SERVED = "select max_model_len_tokens, max_num_batched_tokens from boots where outcome = 'served' order by all"
@@ -63,12 +62,10 @@ class Material:
         """What says that the study was reconstructed; empty for raw files."""
         return redact(reconstruction(self.study.connection)).text
 
-    @cached_property
+    @property
     def question(self) -> str:
         """What study.toml says was asked; empty where it does not."""
-        rows = self.study.sql(QUESTION).rows()
-        text = json.loads(rows[0][0]) if rows else ""
-        return redact(text).text if isinstance(text, str) else ""
+        return str(self.results["question"])
 
     @cached_property
     def date(self) -> str:

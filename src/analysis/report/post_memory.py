@@ -141,7 +141,7 @@ def boots(m: Material) -> Section | None:
         return None
     arms = sorted({e.qualifiers["arm"] for e in m.every("pool.range")})
     pair, table = (_pair(m, arms[0]), None) if len(arms) == 1 else ([], _arm_table(m, arms))
-    identity = m.takeaway("90-takeaways", "pool.identity")
+    identity = m.takeaway("10-inventory", "pool.identity")
     paragraphs = [pair, [identity] if identity else [], [pool]]
     picture = m.picture("memory-by-boot" if m.is_assumed("pool.tokens") else "pool-by-arm")
     title = "Boots of one setting" if not identity else "Boots of one setting contradict each other"

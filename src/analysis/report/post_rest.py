@@ -24,7 +24,7 @@ OTHER = (
 """Pages that have no section of their own above: page, heading, figure."""
 STEPS, LIMITS, METHODS = 5, 4, 5
 """Most points listed."""
-_ASKED_BEFORE = ("90-takeaways", "25-levers")
+_ASKED_BEFORE = ("10-inventory", "90-takeaways", "25-levers")
 """Pages whose next step is another page's too, or about a publication."""
 _OF_FLEET = ("fleet.", "decision.")
 

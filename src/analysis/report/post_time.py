@@ -24,7 +24,7 @@ def asked(m: Material) -> Section | None:
         said.append(
             Said(f"{show_number(rest)} statements were published about it; each is held below against the data{also}.")
         )
-    read = m.takeaway("10-inventory")
+    read = m.takeaway("10-inventory", "boots.outcome_count")
     found = [Said("What there is to answer it with: " + read.text, read.rests)] if read else []
     return Section("What was asked", (tuple(said), tuple(found)) if found else (tuple(said),))
 
@@ -109,7 +109,7 @@ def _counters(m: Material) -> list[Said]:
     cut = m.one("finish.share", reason="length")
     if cut is not None:
         said.append(Said(f"Of the finished requests {show(cut)} ended at their length limit.", (cut,)))
-    if unmatched := m.takeaway("90-takeaways", "finish.unmatched"):
+    if unmatched := m.takeaway("10-inventory", "finish.unmatched"):
         said.append(unmatched)
     return said + _cache(m)
 

@@ -109,7 +109,7 @@ class Reading:
         """One line on what was read and how fast; None when nothing was."""
         if self._last is None:
             return None
-        return f"read {self._last.files:,} files: {self._rate(self._last)}, {self._took_s():,.1f} s"
+        return f"read {self._study}: {self._last.files:,} files, {self._rate(self._last)}, {self._took_s():,.1f} s"
 
     def _rate(self, done: Done) -> str:
         took_s = self._took_s()

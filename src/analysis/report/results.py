@@ -35,21 +35,26 @@ def key(row: Mapping[str, Any]) -> str:
     return json.dumps([row["id"], row.get("qualifiers", {})], sort_keys=True, ensure_ascii=False)
 
 
-def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[str, Any]) -> Results:
+def merge(folder: Path, pages: list[str], study: str, generated_from: Mapping[str, Any], question: str = "") -> Results:
     """Merge `<folder>/<page>.json` of the pages, in their order, into one object with sorted lists.
 
-    Texts that stem from logs are redacted. Raises ReportError when two notebooks disagree on one estimate or claim.
+    `question` is what the study asks; what its arms are, some page recorded. Texts that stem from logs are redacted.
+    Raises ReportError when two notebooks disagree on one estimate or claim.
     """
     if strangers := sorted({path.stem for path in folder.glob("*.json")} - set(pages)):
         raise ReportError(f"results/{strangers[0]}.json is of no page: name it after its notebook, {', '.join(pages)}")
     rows: dict[str, list[tuple[str, Json]]] = {"estimates": [], "claims": [], "takeaways": []}
+    arms: Json = {}
     for page in pages:
         part = _read(folder / f"{page}.json")
+        arms = arms or part.get("arms") or {}
         for name, found in rows.items():
             found += [(page, row) for row in part.get(name, [])]
     kinds: Counter[str] = Counter()
     merged: Json = {
         "study": study,
+        "question": _redacted(question, kinds),
+        "arms": _redacted(arms, kinds),
         "generated_from": dict(generated_from),
         "estimates": _unique(rows["estimates"], key, kinds),
         "claims": _unique(rows["claims"], lambda claim: str(claim["id"]), kinds),

@@ -35,6 +35,7 @@ def build(
     generated_from: Mapping[str, Any] | None = None,
     banner: str = "",
     *,
+    question: str = "",
     pool: Workers | None = None,
     kept: Kept | None = None,
     made_from: str | None = None,
@@ -43,10 +44,10 @@ def build(
 
     Each notebook runs with the parameters data (the study directory) and out (a folder whose content goes into the
     report), and may leave `<out>/results/<notebook>.json`. `generated_from` is a tree of plain values, shown on the
-    first page and kept in results.json; `banner` stands on top of every page. `pool` runs the notebooks (one is made
-    when none is given), `kept` has what unchanged ones made last time, `made_from` is written beside the pages for
-    `made_from.is_unchanged`. Whatever fails or interrupts, SIGTERM too, the report that was there stays as it was;
-    raises ReportError with one sentence then.
+    first page and kept in results.json; `banner` stands on top of every page, `question` on top of
+    the first. `pool` runs the notebooks (one is made when none is given), `kept` has what unchanged ones made last
+    time, `made_from` is written beside the pages for `made_from.is_unchanged`. Whatever fails or interrupts, SIGTERM
+    too, the report that was there stays as it was; raises ReportError with one sentence then.
     """
     data, out = data.resolve(), out.absolute()
     progress.start(len(notebooks) + 1, f"report {study_name}")
@@ -58,7 +59,7 @@ def build(
             for notebook in notebooks:
                 _take(notebook.stem, made[notebook] / OUT, partial)
             pages = [page_of(made[notebook]) for notebook in notebooks]
-            write_pages(study_name, partial, pages, generated_from or {}, banner)
+            write_pages(study_name, partial, pages, generated_from or {}, banner, question)
             shutil.rmtree(work)
             shutil.rmtree(partial / "results", ignore_errors=True)
             if made_from is not None:
@@ -96,11 +97,16 @@ def _make_all(
 
 
 def write_pages(
-    study: str, folder: Path, pages: list[Page], generated_from: Mapping[str, Any], banner: str = ""
+    study: str,
+    folder: Path,
+    pages: list[Page],
+    generated_from: Mapping[str, Any],
+    banner: str = "",
+    question: str = "",
 ) -> None:
     """Write results.json, each page and index.html into the folder, from what was left in its results/."""
     study = redact(study).text  # the name of a folder, which may be a host's or a person's
-    results = merge(folder / "results", [page.stem for page in pages], study, generated_from)
+    results = merge(folder / "results", [page.stem for page in pages], study, generated_from, question)
     write(results, folder / "results.json")
     pages = with_section(pages, results, generated_from.get("engines", ()), is_rebuilt=bool(banner))
     pages.append(numbers_page(results))

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from analysis.findings.arm_words import question
 from analysis.findings.assumed import reconstruction
 from analysis.redact import redact, redacted
 from analysis.report.kept import Kept
@@ -42,7 +43,7 @@ def make(data: str | Path, out: Path | None = None, *, force: bool = False) -> P
         kept = Kept(store.database.parent / "notebooks", {book: now.key(book) for book in books}, renew=force)
         index = build(
             folder.name, folder, out or place_of(folder), books, progress, generated_from(store), banner_of(store),
-            pool=workers, kept=kept, made_from=now.text(),
+            question=question(store.connection), pool=workers, kept=kept, made_from=now.text(),
         )  # fmt: skip
     if today(folder, books) != now:
         print(f"{folder}: something changed while the report was made; run it again to have it in.", file=sys.stderr)

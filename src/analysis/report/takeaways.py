@@ -11,6 +11,7 @@ from typing import Any
 from analysis.estimates.estimate import Estimate
 from analysis.estimates.rounding import show
 from analysis.findings.assumed import SAID
+from analysis.report import asked
 from analysis.report.labels import label
 
 SHOWN = 7
@@ -21,7 +22,9 @@ WIDTH = 100
 TOO_LITTLE = "covers too little"
 """In a warning: the interval holds the truth less often than it says."""
 CONTRADICTION, TO_DO, SURE, CANNOT_TELL, SUPPORTING = range(5)
-LEVERS = "25-levers"
+LEVERS, DECISION = "25-levers", "80-decision"
+BESIDE = 2
+"""Most sentences beside the first one that a decision is drafted from."""
 
 Json = dict[str, Any]
 
@@ -53,6 +56,21 @@ def first(pages: Sequence[str], ranks: Sequence[int]) -> int | None:
     return next((place for place in to_do if pages[place] == LEVERS), next(iter(to_do), None))
 
 
+def bearing(results: Mapping[str, Any], key: Callable[[Json], str]) -> tuple[list[str], list[str]]:
+    """What bears on a decision: the sentence that comes first, and the sure ones next to it; and the pages of others.
+
+    The record of a decision is none of its reasons.
+    """
+    by_key = {key(row): row for row in results["estimates"]}
+    rows = [row for row in results["takeaways"] if not row.get("supporting") and row["page"] != DECISION]
+    ranks = [rank(row, [by_key[k] for k in map(key, row.get("estimates", ())) if k in by_key]) for row in rows]
+    place = first([row["page"] for row in rows], ranks)
+    beside = [at for at, its in enumerate(ranks) if its <= SURE and at != place]
+    chosen = [*([] if place is None else [place]), *beside[:BESIDE]]
+    others = (row["page"] for at, row in enumerate(rows) if at not in chosen)
+    return [str(rows[at]["sentence"]) for at in chosen], list(dict.fromkeys(others))
+
+
 def heading(page: str) -> str:
     """What stands above the takeaway that comes first, by its page."""
     return "What to change first" if page == LEVERS else "What to do first"
@@ -65,30 +83,36 @@ def _is_sure(estimate: Json) -> bool:
 
 
 def text(results: Mapping[str, Any], estimates: Mapping[str, Estimate], key: Callable[[Json], str]) -> str:
-    """What to do first and the next sentences of results.json, numbered as on the first page, as plain text.
+    """What was asked, what to do first and the next sentences of results.json, as plain text.
 
-    With each its numbers, what to do and what would change it.
+    The sentences are numbered as on the first page; with each its numbers, what to do and what would change it.
     """
     rows, found = results["takeaways"], []
     for row in rows:
         found.append([estimates[k] for k in map(key, row.get("estimates", ())) if k in estimates])
     ranks = [rank(row, (e.to_json() for e in its)) for row, its in zip(rows, found, strict=True)]
     place = first([row["page"] for row in rows], ranks)
-    lines = [] if place is None else _told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])
+    lines = [line for said in asked.lines(asked.asked(results)) for line in _wrapped(said, "")]
+    blocks = [lines] if lines else []
+    blocks += [] if place is None else [_told(f"{heading(rows[place]['page'])}: ", rows[place], found[place])]
     others = [(row, its) for at, (row, its) in enumerate(zip(rows, found, strict=True)) if at != place]
     for number, (row, its) in enumerate(others[:SHOWN], start=1):
-        lines += _told(f"{number}. ", row, its)
+        blocks.append(_told(f"{number}. ", row, its))
     if len(others) > SHOWN:
-        lines.append(f"and {len(others) - SHOWN} more in the report")
-    return "\n".join(lines)
+        blocks.append([f"and {len(others) - SHOWN} more in the report"])
+    return "\n\n".join(map("\n".join, blocks))
 
 
 def _told(begin: str, row: Json, found: list[Estimate]) -> list[str]:
-    lines = _wrapped(row["sentence"], begin)
+    lines, before = _wrapped(row["sentence"], begin), ""
     for e in found[:NUMBERS]:
-        lines += _wrapped(f"{label(e)}: {show(e)}", "   ")
-        lines += [line for caution in _cautions(e) for line in _wrapped(f"Caution: {caution}", "   ")]
-    for what, said in (("What to do: ", row.get("next_step")), ("Unless: ", row.get("unless"))):
+        shown = show(e)
+        is_repeated = e.value is None and e.low is None and shown == before
+        lines += _wrapped(f"{label(e)}: {'the same' if is_repeated else shown}", "   ", "     ")
+        before = shown
+    for caution in dict.fromkeys(caution for e in found[:NUMBERS] for caution in _cautions(e)):
+        lines += _wrapped(f"Caution: {caution}", "   ")
+    for what, said in (("What to do: ", row.get("next_step")), ("What would change this: ", row.get("unless"))):
         lines += _wrapped(what + said, "   ") if said else []
     return lines
 
@@ -102,7 +126,7 @@ def _cautions(estimate: Estimate) -> list[str]:
     return [warning.partition(" (")[0] for warning in found]
 
 
-def _wrapped(said: str, first: str) -> list[str]:
+def _wrapped(said: str, first: str, then: str = "   ") -> list[str]:
     """Lines of a width that a terminal shows; nothing in them moves its cursor."""
     plain = "".join(ch if ch.isprintable() else " " for ch in said)
-    return wrap(plain, WIDTH, initial_indent=first, subsequent_indent="   ")
+    return wrap(plain, WIDTH, initial_indent=first, subsequent_indent=then)

@@ -43,7 +43,8 @@ _LIMITS = ("memory_used_bytes", "swap_used_bytes", "queue_s", "temperature_celsi
 _FIGURE = {"key": TEXT, "why": TEXT, "value": NUMBER, "low": NUMBER, "high": NUMBER,
            "values": TEXTS, "intervals": TEXTS, "wording": TEXTS, "readings": TEXTS}  # fmt: skip
 KEYS: Mapping[str, Kind] = {
-    "transcribed": TEXT, "reconstruction": TEXT, "margin": BELOW_ONE,
+    "question": TEXT, "transcribed": TEXT, "reconstruction": TEXT, "margin": BELOW_ONE,
+    "arms": TABLE, "arms.*": TABLE, "arms.*.note": TEXT,
     "prometheus": ADDRESSES, "comparison": TABLE, **{f"comparison.{key}": kind for key, kind in _COMPARISON.items()},
     "classes": TABLE, "classes.*": TABLE, "classes.*.files": TEXTS,
     "objective": TABLE, "objective.margin": BELOW_ONE,
@@ -58,7 +59,7 @@ KEYS: Mapping[str, Kind] = {
 }  # fmt: skip
 """By path; `*` is any name, `[]` any place in a list of tables. What is not here is kept and means nothing."""
 
-_NAMED = ("classes.", "objective.classes.")
+_NAMED = ("arms.", "classes.", "objective.classes.")
 """Below these, a key is a name that somebody chose."""
 
 
