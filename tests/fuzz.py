@@ -77,7 +77,7 @@ def one_round(seed: int, files: list[Path], folder: Path) -> str | None:
             with duckdb.connect() as connection:
                 reader.read(file)
                 loader = _Loader(connection)
-                loader._read(file)
+                loader._read(file, None)
                 loader.rows.flush()
     except UnreadableFileError as error:
         return None if str(error).strip() else f"seed {seed}: {original}: an empty message"

@@ -37,10 +37,10 @@ def finish(run: subprocess.Popen[str]) -> str:
     return errors
 
 
-def add_page(data: Path, minute: int) -> Path:
+def add_page(data: Path, second: int) -> Path:
     """A later scrape of the boot: a copy of its last page under another time."""
     page = sorted((data / "metrics" / "A3").glob("*.gz"))[-1]
-    return Path(shutil.copy2(page, page.with_name(f"20261129T14{minute:02}00Z.prom.gz")))
+    return Path(shutil.copy2(page, page.with_name(f"20261129T14{second // 60:02}{second % 60:02}Z.prom.gz")))
 
 
 def content(root: Path) -> dict[str, bytes]:
@@ -127,12 +127,12 @@ def test_data_that_grow_meanwhile_are_told_and_read_next_time(data: Path, tmp_pa
     stop = threading.Event()
 
     def grow() -> None:
-        for minute in range(60):
+        for second in range(3_000):  # longer than any machine takes to begin
             if stop.wait(0.1):
                 return
-            page = add_page(data, minute)
+            page = add_page(data, second)
             with (data / "boots" / "A3.log").open("a") as log:
-                log.write(f"INFO 11-29 14:{minute:02}:00 [x.py:1] still there {page.name}\n")
+                log.write(f"INFO 11-29 14:{second // 60:02}:{second % 60:02} [x.py:1] still there {page.name}\n")
 
     growing = threading.Thread(target=grow)
     growing.start()

@@ -187,16 +187,28 @@ def test_a_second_pass_changes_nothing(text: str) -> None:
 
 
 HOSTILE = [
-    *(piece * 50_000 for piece in "a:/-0\\"), "a." * 25_000, "a@" * 25_000, "a-" * 25_000, "api_key" * 7_000,
-    "/data/" * 8_000, "/a/b" * 12_000, "://" * 16_000, "p='" * 6_000, "['" * 20_000, 'password="' + '\\\\"' * 15_000,
-]  # fmt: skip
+    *(("", piece) for piece in "a:/-0\\"),
+    *(("", piece) for piece in ("a.", "a@", "a-", "api_key", "/data/", "/a/b", "://", "p='", "['")),
+    ('password="', '\\\\"'),
+]
+"""How a text begins, and what comes in it again and again."""
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_take_bounded_time(text: str) -> None:
+@pytest.mark.parametrize(("head", "piece"), HOSTILE)
+def test_hostile_texts_take_time_by_their_length(head: str, piece: str) -> None:
+    """Of a quarter of the text a quarter of the time; what goes over it again and again takes a sixteenth."""
+
+    def least(length: int) -> float:
+        text = head + piece * (length // len(piece))
+        return min(_seconds(text + " " * again) for again in range(3))  # another text each time: results are kept
+
+    assert least(48_000) < 10 * max(least(12_000), 0.01)
+
+
+def _seconds(text: str) -> float:
     start = time.process_time()
     redact(text)
-    assert time.process_time() - start < 5
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("prefix", ["arg.", "env.", ""])

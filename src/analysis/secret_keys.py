@@ -44,7 +44,7 @@ PLURAL_KEY = (
 """Several of them, unless the value is a figure: tokens are counted too."""
 LIKELY_KEY = rf"(?<=\w)(?:{_ends('token', _NO_SECRET_TOKENS)}|{_ends('key', _NO_SECRET_KEYS)})"
 """Names that say so unless the value is a figure, a flag or the like."""
-SHORT_KEY = r"(?:(?<![a-z0-9])(?:pass|pwd|pw|otp)|(?-i:(?<![A-Za-z])[A-Z0-9_]*PASS))"
+SHORT_KEY = r"(?:(?<![a-z0-9])(?:pass|pwd|pw|otp)|(?-i:(?<![A-Za-z])[A-Z]*PASS))"
 """The same, where they are followed by = or are quoted."""
 FIGURE = r"""\\*["']?[-+]?[\d.,]+ ?(?:[a-zµ%]{1,3}(?:/[a-z]{1,6})?)?(?![\w.+/-])"""
 WORDS_ALONE = r"(?-i:(?<![A-Za-z0-9])[A-Z0-9]+(?:_[A-Z0-9]+)*_(?:TOKEN|KEY|PASSWORD|PASSWD|SECRET|PASSPHRASE))"

@@ -205,7 +205,8 @@ def test_a_chart_says_its_values_on_hover_and_filters_by_its_legend(browser: Any
     points.first.hover(force=True)
     tip = page.locator("#vg-tooltip-element.visible")
     tip.wait_for()
-    assert tip.inner_text().split("\n") == ["label\tb1", "group\tprefill", "value\t8", "low\t7", "high\t9"]
+    said = ["label\tb1", "group\tprefill", "value\t8", "lower limit\t7", "upper limit\t9"]
+    assert tip.inner_text().split("\n") == said
     symbols = page.locator("#fig-shares .chart.live g.role-legend-symbol path")
     symbols.nth(1).click()
     page.wait_for_timeout(300)
