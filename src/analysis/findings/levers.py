@@ -168,10 +168,10 @@ def sentence(found: list[Estimate], works_on: str = "") -> str:
     halves = [half for _, half in pairs]
     runs = len({run_of(e) for e in found if e.value is not None or e.low is not None})
     over = "" if len(pairs) == runs else f" in {run_of(halves[0])}" if len(pairs) == 1 else f" in {len(pairs)} runs"
-    half = f"ith half the output tokens, requests' own prefill and decode would together be {few(halves)} as fast{over}"
-    parts = [f"Neither lever, answers or prefill, is shown to be the larger one: w{half}"]
-    if next_step(found) != TRY_BOTH:
-        parts = [f"W{half}"]
+    half = f"half the output tokens, requests' own prefill and decode would together be {few(halves)} as fast{over}"
+    parts = [f"With {half}"]
+    if next_step(found) == TRY_BOTH:
+        parts = [f"Neither lever, answers or prefill, is shown to be the larger one: with {half}"]
     free = [prefill for prefill, _ in pairs if _is_known(prefill)]
     if sure := [e for e in free if e.kind == "bound"]:
         parts.append(f"a free prefill would make them at most {few(sure, _text)} as fast where requests never overlap")
