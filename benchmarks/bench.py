@@ -101,14 +101,14 @@ def page(result: dict[str, Any]) -> str:
         "",
         "The functions of ours in which most CPU time passed, in them or in the library that they call. "
         "`log_blocks._kinds_of` goes once over every byte: it takes the digits out, so that lines are alike which "
-        "differ in numbers, and `log_blocks.interesting` searches only distinct ones, `boot_processes.Processes._asked` "
-        "tells who printed them; `log_blocks._lines_of` finds the ends of lines; `json_columns._array` hands columns to Arrow; `json_columns.Objects.of_text`, "
+        "differ in numbers, and `log_blocks.interesting` searches only distinct ones, "
+        "`boot_processes.Processes._asked` tells who printed them; `log_blocks._lines_of` finds the ends of lines; "
+        "`json_columns._array` hands columns to Arrow; `json_columns.Objects.of_text`, "
         "`json_columns.Arrays.of_texts`, `requests_guidellm._in_parts` and `requests_trace._plain` are the JSON "
-        "library, "
-        "`prometheus_plain.read` finds the ends of lines and names, `prometheus_words._plain` takes the values out of "
-        "labels by a regular expression, `prometheus_layout.Layout._values` finds the ends of lines of many pages at once, "
-        "`rows.Rows._insert` hands columns to DuckDB, `files.SourceFile.held` reads and hashes each file, a floor that "
-        "stands above.",
+        "library, `prometheus_plain.read` finds the ends of lines and names, `prometheus_words._plain` takes the "
+        "values out of labels by a regular expression, `prometheus_layout.Layout._values` finds the ends of lines of "
+        "many pages at once, `rows.Rows._insert` hands columns to DuckDB, `files.SourceFile.held` reads and hashes "
+        "each file, a floor that stands above.",
         "",
         "| what | shares |",
         "|---|---|",
