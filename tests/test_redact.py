@@ -1,12 +1,13 @@
 """Redaction: what goes, what stays, and that a second pass changes nothing."""
 
-import time
+import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.redact import names_secret, pair, redact, redacted
+from tests.by_length import reads_by_length
 
 HEX = "0123456789abcdef" * 2
 GONE = [
@@ -196,19 +197,11 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("head", "piece"), HOSTILE)
 def test_hostile_texts_take_time_by_their_length(head: str, piece: str) -> None:
-    """Of a quarter of the text a quarter of the time; what goes over it again and again takes a sixteenth."""
-
-    def least(length: int) -> float:
-        text = head + piece * (length // len(piece))
-        return min(_seconds(text + " " * again) for again in range(3))  # another text each time: results are kept
-
-    assert least(48_000) < 10 * max(least(12_000), 0.01)
+    assert reads_by_length(redact, lambda length: head + piece * (length // len(piece)), 48_000)
 
 
-def _seconds(text: str) -> float:
-    start = time.process_time()
-    redact(text)
-    return time.process_time() - start
+def test_what_goes_over_a_text_again_and_again_is_seen() -> None:
+    assert not reads_by_length(re.compile("0+x").search, lambda length: "0" * length, 24_000)
 
 
 @pytest.mark.parametrize("prefix", ["arg.", "env.", ""])

@@ -1,7 +1,5 @@
 """The tables of what engines print: well formed, reachable, and linear in time."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +7,7 @@ import pytest
 from analysis.engines.boot_lines import BootLine, load
 from analysis.sources.boot_match import match
 from analysis.sources.log_lines import MAX_TEXT
+from tests.by_length import reads_by_length
 
 LINES = load().lines
 IDS = [f"{line.engine or 'common'}-{line.id}-{index}" for index, line in enumerate(LINES)]
@@ -31,27 +30,13 @@ FILLINGS = ("0", "0,", "a ", "=, ", "GiB (", "1.0 GiB, ", "'x': [", "seqs ", "_"
 @pytest.mark.parametrize("line", LINES, ids=IDS)
 def test_a_hostile_line_takes_time_by_its_length(line: BootLine) -> None:
     for filling in FILLINGS:
-        by_its_length(line.rest.match, filling * (MAX_TEXT // len(filling)))
+        many = filling * (MAX_TEXT // len(filling))
+        assert reads_by_length(line.rest.match, lambda length, many=many: many[:length], MAX_TEXT)
 
 
 def test_a_line_of_nothing_but_keys_takes_time_by_its_length() -> None:
-    keys = "".join(key for line in LINES for key in line.keys)
-    by_its_length(lambda text: match(1, text), (keys * 10)[:MAX_TEXT])
-
-
-def by_its_length(read: Callable[[str], object], text: str) -> None:
-    """Of a quarter of the text a quarter of the time; what goes over it again and again takes a sixteenth."""
-
-    def least(some: str) -> float:
-        return min(_seconds(lambda: read(some)) for _ in range(3))
-
-    assert least(text) < 10 * max(least(text[: len(text) // 4]), 0.01)
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    start = time.process_time()
-    run()
-    return time.process_time() - start
+    keys = "".join(key for line in LINES for key in line.keys) * 10
+    assert reads_by_length(lambda text: match(1, text), lambda length: keys[:length], MAX_TEXT)
 
 
 def test_facts_that_columns_are_taken_from_exist() -> None:

@@ -9,9 +9,9 @@ from analysis.findings import arm_conditions, arm_knobs, arm_tables, arms
 from analysis.findings.arms import Arms, Pair
 from analysis.findings.words import number_of
 from analysis.redact import redact
+from analysis.report.takeaways import WIDTH
 
 HEADS = ("measure", "first", "second", "second over first", "verdict")
-WIDTH = 100
 LEGEND = (
     "Values are geometric means over an arm's boots ± their scatter (how many boots); ~ before a ratio: no difference "
     "is shown."

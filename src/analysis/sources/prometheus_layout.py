@@ -140,7 +140,7 @@ def _in_turn(whole: bytes, upto: np.ndarray, begins: np.ndarray, stops: np.ndarr
 
 
 def _numbers(texts: pa.Array) -> np.ndarray | None:
-    """As `_cast`, of few texts."""
+    """The texts as doubles; None when one is no number as `parse_number` means it."""
     try:
         numbers = texts.cast(pa.float64()).to_numpy()
     except pa.ArrowInvalid:
