@@ -74,7 +74,7 @@ def sentence(of: Arms, found: list[Estimate]) -> str:
         return f"{lead}: each has one boot in an arm, and how much boots scatter was not measured.{rest}"
     told = [
         _verb(count["different"], "shows", "show", "a difference") or "none shows a difference",
-        f"{count['equivalent']} equivalence within {percent(margin(of))}" if count["equivalent"] else "",
+        _verb(count["equivalent"], "shows", "show", f"equivalence within {percent(margin(of))}"),
         f"{count['cannot_tell']} cannot tell" if count["cannot_tell"] else "",
         _verb(count["no_replicates"], "has", "have", "one boot in an arm and so no verdict"),
     ]  # fmt: skip

@@ -16,7 +16,6 @@ LEGEND = (
     "Values are geometric means over an arm's boots ± their scatter (how many boots); ~ before a ratio: no difference "
     "is shown."
 )
-NOT_COUNTED = "What is said below leaves out ratios of pools of two settings: they are numbers, not comparisons."
 CONFOUNDED = ": confounded, a difference belongs to none of them alone"
 
 
@@ -25,8 +24,7 @@ def text(of: Arms, pairs: list[Pair], found: list[Estimate]) -> str:
     blocks = [_block(of, pair, [e for e in found if (e.qualifiers["a"], e.qualifiers["b"]) == pair]) for pair in pairs]
     step = arm_tables.next_step(of, found)
     said = [arm_tables.sentence(of, found), *([f"What to do: {step}"] if step else [])]
-    legend = LEGEND if len(arm_tables.comparable(found)) == len(found) else f"{LEGEND} {NOT_COUNTED}"
-    blocks += [fill(legend, WIDTH), "\n".join(fill(line, WIDTH) for line in said)]
+    blocks += [fill(LEGEND, WIDTH), "\n".join(fill(line, WIDTH) for line in said)]
     return redact("\n\n".join(blocks)).text
 
 
